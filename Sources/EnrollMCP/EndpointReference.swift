@@ -1,14 +1,14 @@
-// The `endpoint` event of the HTTP+SSE transport (2024-11-05): the address for the host's messages. The token goes there, so it
-// must be of the server's own origin.
+// The `endpoint` event of the HTTP+SSE transport (2024-11-05): it names the address for the host's messages. The
+// bridge sends the token to that address, so the address must have the server's own origin.
 
 import EnrollRules
 
 /// The address that an `endpoint` event names.
 package enum EndpointReference {
   /// - Parameters:
-  ///   - text: a URL, or a part of one (RFC 3986 §4.2).
+  ///   - text: a URL, or a relative reference (RFC 3986 §4.2).
   ///   - base: the URL of the stream.
-  /// - Returns: nil for another origin, and for what is no URL.
+  /// - Returns: nil for another origin, and for text that is not a URL.
   package static func resolved(_ text: String, base: String) -> String? {
     guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
       let server = try? StrictURL(base)

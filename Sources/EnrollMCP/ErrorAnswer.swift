@@ -1,11 +1,11 @@
-// The errors that the bridge itself answers to a host. Models and people read the words, so they say what happened and
-// what helps; programs read `data.enrollkit`.
+// The errors with which the bridge itself answers a host. Models and people read `message`, which says what happened
+// and what to do. Programs read `data.enrollkit`.
 
 import EnrollJSON
 
-/// An answer of the bridge in place of the server's.
+/// An error with which the bridge answers a request in place of the server.
 package struct ErrorAnswer: Equatable, Sendable {
-  /// Why there is no answer of the server.
+  /// Why the bridge answers, and not the server.
   package enum Reason: String, Equatable, Sendable {
     case signInRequired, signedOut, moreScopes, unreachable, refused, tooLarge, storeLocked, storeRefused
 
@@ -21,13 +21,13 @@ package struct ErrorAnswer: Equatable, Sendable {
     }
   }
 
-  /// nil for the errors of JSON-RPC.
+  /// nil for an error that JSON-RPC itself defines.
   package let reason: Reason?
   private let code: Int64
   package let message: String
-  /// A command that helps.
+  /// A command that solves the problem.
   package var command: String?
-  /// Seconds after which the same may succeed.
+  /// The number of seconds after which the same request may succeed.
   package var retryAfter: Int64?
 
   package init(_ reason: Reason, _ message: String, command: String? = nil, retryAfter: Int64? = nil) {
@@ -47,8 +47,8 @@ package struct ErrorAnswer: Equatable, Sendable {
   package static let notJSON = ErrorAnswer(code: -32700, "a line is no JSON-RPC message")
   package static func invalid(_ message: String) -> ErrorAnswer { ErrorAnswer(code: -32600, message) }
 
-  /// A call of a tool that the user hides.
-  /// - Parameter name: as it may be shown.
+  /// The error for a call of a tool that the user hides.
+  /// - Parameter name: the tool's name, made safe to print.
   package static func hiddenTool(_ name: String) -> ErrorAnswer {
     ErrorAnswer(code: -32602, "The tool \(name) is hidden: the bridge was started with --hide-tool.")
   }
@@ -67,7 +67,7 @@ package struct ErrorAnswer: Equatable, Sendable {
     return Self.line(id: id, error: error.serialized())
   }
 
-  /// A line with an error of the server.
+  /// A line for the host, with an error that the server sent.
   package static func line(id: [UInt8]?, error: [UInt8]) -> [UInt8] {
     Array(#"{"jsonrpc":"2.0","id":"#.utf8) + (id ?? Array("null".utf8)) + Array(#","error":"#.utf8) + error
       + Array("}".utf8)

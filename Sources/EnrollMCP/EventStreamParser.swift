@@ -18,7 +18,7 @@ package struct EventStreamParser {
   private var endedWithCR = false
   private var isAtStart = true
 
-  /// The last `id` of an event, with which a stream is resumed; nil if the server gave none.
+  /// The last `id` that an event had. A stream is resumed with it. nil if the server gave none.
   package private(set) var lastEventID: [UInt8]?
   /// The data of the event `endpoint` (2024-11-05); nil if there was none.
   package private(set) var endpoint: [UInt8]?
@@ -98,9 +98,10 @@ package struct EventStreamParser {
   }
 }
 
-/// A body as one line of output.
+/// Converts a response body to one line of output.
 package enum OneLine {
-  /// Replaces line ends: between the parts of JSON they are space, and inside a string they are not allowed.
+  /// Replaces line ends by spaces. The JSON keeps its meaning: line ends are white space between its parts, and its
+  /// strings cannot contain any.
   package static func made(of body: inout [UInt8]) {
     for index in body.indices where body[index] == UInt8(ascii: "\n") || body[index] == UInt8(ascii: "\r") {
       body[index] = 0x20

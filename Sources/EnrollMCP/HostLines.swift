@@ -1,5 +1,5 @@
-// Lines of a host: each is one message. A line above the limit is not kept, but its `id` is found, so that the host
-// gets an error for its request.
+// The lines that a host sends: each line is one message. A line above the limit is not kept in memory. Its `id` is
+// still read, so that the host gets an error for its request.
 
 /// Splits the input of a bridge into lines.
 package struct HostLines {
@@ -72,13 +72,13 @@ package struct IDFinder {
   private var value: [UInt8] = []
   /// The bytes of `id`; nil if none was found.
   package private(set) var id: [UInt8]?
-  /// Whether it has a `method`: an answer has none.
+  /// Whether the message has a `method`; an answer has none.
   private var hasMethod = false
 
   package init() {}
 
-  /// The `id` of a request that cannot be read as a whole, such as one with too deep values.
-  /// - Returns: nil for an answer, a notification, and what is no JSON.
+  /// The `id` of a request that cannot be read as a whole, for example because its values are nested too deeply.
+  /// - Returns: nil for an answer, a notification, and text that is not JSON.
   package static func requestID(in bytes: [UInt8]) -> [UInt8]? {
     var finder = IDFinder()
     for byte in bytes { finder.add(byte) }

@@ -1,14 +1,14 @@
-// What users write into the configuration of a host, so that it starts the bridge.
+// The text that users add to the configuration of a host, so that the host starts the bridge.
 
 import EnrollJSON
 
-/// A host of the Model Context Protocol, by the name on the command line.
+/// A host of the Model Context Protocol, by its name on the command line.
 package enum HostSnippet: String, CaseIterable, Sendable {
   case claudeDesktop = "claude-desktop"
   case claudeCode = "claude-code"
   case cursor, vscode, windsurf, zed, codex, gemini, opencode
 
-  /// The place of the snippet.
+  /// Where the user adds the snippet.
   package var place: String {
     switch self {
     case .claudeDesktop: "claude_desktop_config.json"
@@ -25,8 +25,8 @@ package enum HostSnippet: String, CaseIterable, Sendable {
 
   /// - Parameters:
   ///   - name: the server's name in the host.
-  ///   - words: the command line: the absolute path of `enroll`, because hosts on the desktop do not have the shell's
-  ///     PATH, and its arguments.
+  ///   - words: the command line: the absolute path of `enroll`, and its arguments. The path is absolute because
+  ///     hosts on the desktop do not have the shell's PATH.
   ///   - quoted: quotes a word for a shell.
   package func text(name: String, words: [String], quoted: (String) -> String) -> String {
     let arguments = JSON.array(words.dropFirst().map { .string($0) })

@@ -1,19 +1,19 @@
-// Reads JSON by its bytes, without making values of it: a bridge needs a few members of a message, and passes the message
-// on as it is. So numbers keep their digits, and members their order.
+// Reads JSON directly in its bytes, without converting it to values: a bridge needs only a few members of a message,
+// and passes the message on unchanged. Numbers keep their digits, and members keep their order.
 
 import EnrollRules
 
-/// A place in a JSON text (RFC 8259).
+/// A position in a JSON text (RFC 8259).
 package struct JSONCursor {
-  /// The deepest nesting that is read: its objects and arrays take a byte each while they are open.
+  /// The deepest nesting that is read. Each object or array takes one byte of memory while it is open.
   package static let depthLimit = 1 << 20
-  /// The longest name of a member that is decoded. Longer names are none that a bridge looks for.
+  /// The longest name of a member that is decoded. A bridge looks for no longer name.
   private static let longestName = 256
 
   private let bytes: [UInt8]
   package private(set) var index: Int
 
-  /// - Parameter index: where it begins.
+  /// - Parameter index: the position of the first byte to read.
   package init(_ bytes: [UInt8], at index: Int = 0) {
     self.bytes = bytes
     self.index = index
@@ -26,14 +26,14 @@ package struct JSONCursor {
     while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
   }
 
-  /// Reads the members of an object, and skips another value.
-  /// - Returns: false for what is no JSON.
+  /// Reads the members of an object. A value of another type is skipped.
+  /// - Returns: false if the text is not JSON.
   package mutating func members(_ member: (_ name: String, inout JSONCursor) -> Bool) -> Bool {
     skipSpace()
     return next == UInt8(ascii: "{") ? object(member) : value() != nil
   }
 
-  /// Skips `byte`, and space before it.
+  /// Skips white space, and then `byte`.
   private mutating func skip(_ byte: UInt8) -> Bool {
     skipSpace()
     guard next == byte else { return false }
@@ -41,12 +41,12 @@ package struct JSONCursor {
     return true
   }
 
-  /// Skips one value, and space before it. Without recursion, because servers choose the nesting.
-  /// - Returns: its range; nil if there is no JSON value.
+  /// Skips white space, and then one value. Uses no recursion, because servers choose how deep the nesting is.
+  /// - Returns: the range of the value; nil if there is no JSON value.
   package mutating func value() -> Range<Int>? {
     skipSpace()
     let start = index
-    /// Whether each open value is an object, from the outermost to the innermost. The others are arrays.
+    /// The open values, from the outermost to the innermost: true for an object, false for an array.
     var isObject: [Bool] = []
     while true {
       skipSpace()
@@ -67,7 +67,7 @@ package struct JSONCursor {
         }
       default: guard simpleValue(first) else { return nil }
       }
-      // A value has ended. The next one follows a comma; each bracket ends a further value.
+      // A value has ended. Before the next value there is a comma. Each closing bracket ends one enclosing value.
       while let isMember = isObject.last {
         if skip(UInt8(ascii: ",")) {
           guard !isMember || name() else { return nil }
@@ -80,7 +80,7 @@ package struct JSONCursor {
     }
   }
 
-  /// Skips a text, a number, `true`, `false` or `null`.
+  /// Skips a string, a number, `true`, `false` or `null`.
   private mutating func simpleValue(_ first: UInt8) -> Bool {
     switch first {
     case UInt8(ascii: "\""): text()
@@ -98,9 +98,9 @@ package struct JSONCursor {
   }
 
   /// Reads an object.
-  /// - Parameter member: called for each member, with its name and with the cursor before its value. It has
-  ///   to read the value, and returns false if the value is not JSON.
-  /// - Returns: false unless there is an object.
+  /// - Parameter member: called for each member, with its name and with the cursor before its value. The closure must
+  ///   read the value, and return false if the value is not JSON.
+  /// - Returns: false if the next value is not an object.
   package mutating func object(
     _ member: (_ name: String, inout JSONCursor) -> Bool
   ) -> Bool {
@@ -117,7 +117,7 @@ package struct JSONCursor {
   }
 
   /// Reads an array.
-  /// - Parameter element: reads one element. Returns false for what is no JSON.
+  /// - Parameter element: reads one element, and returns false if it is not JSON.
   package mutating func array(_ element: (inout JSONCursor) -> Bool) -> Bool {
     guard skip(UInt8(ascii: "[")) else { return false }
     if skip(UInt8(ascii: "]")) { return true }
@@ -135,7 +135,7 @@ package struct JSONCursor {
     return isThere
   }
 
-  /// RFC 8259 §6.
+  /// Skips a number (RFC 8259 §6).
   private mutating func number() -> Bool {
     if next == UInt8(ascii: "-") { index += 1 }
     if next == UInt8(ascii: "0") { index += 1 } else if !digits() { return false }
@@ -157,7 +157,7 @@ package struct JSONCursor {
     return index > start
   }
 
-  /// RFC 8259 §7.
+  /// Skips a string (RFC 8259 §7).
   private mutating func text() -> Bool {
     guard next == UInt8(ascii: "\"") else { return false }
     index += 1
@@ -174,7 +174,7 @@ package struct JSONCursor {
     return false
   }
 
-  /// The characters after a backslash.
+  /// Skips the characters after a backslash.
   private mutating func escape() -> Bool {
     guard let byte = next else { return false }
     index += 1
@@ -193,8 +193,8 @@ package struct JSONCursor {
   // MARK: Texts
 
   /// The text of a JSON string.
-  /// - Parameter literal: with its quotation marks.
-  /// - Returns: nil for another value, and for text that is not Unicode.
+  /// - Parameter literal: the string with its quotation marks.
+  /// - Returns: nil if the value is not a string, or if its text is not valid Unicode.
   package static func decoded(_ literal: ArraySlice<UInt8>) -> String? {
     guard literal.count >= 2, literal.first == UInt8(ascii: "\"") else { return nil }
     let inner = literal.dropFirst().dropLast()
@@ -222,7 +222,7 @@ package struct JSONCursor {
     return String(validating: units, as: UTF8.self)
   }
 
-  /// The character of one `\u` escape, or of two for a character outside the basic plane.
+  /// The character of one `\u` escape, or of two escapes for a character outside the Basic Multilingual Plane.
   private static func scalar(in rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
     guard let first = unit(rest.prefix(4)) else { return nil }
     rest = rest.dropFirst(4)

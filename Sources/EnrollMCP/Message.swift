@@ -1,15 +1,15 @@
-// The members of a JSON-RPC message that a bridge needs. Of two members with one name the last counts, as for most
-// parsers of JSON, so that a header says what the server reads in the body.
+// The members of a JSON-RPC message that a bridge needs. If a name occurs twice, the last member counts, as in most
+// JSON parsers. A header then has the same value that the server reads in the body.
 
 import EnrollRules
 
-/// One JSON-RPC message, as far as a bridge reads it.
+/// The parts of one JSON-RPC message that a bridge reads.
 package struct Message: Equatable, Sendable {
   /// `method`; nil for an answer.
   package var method: String?
   /// The bytes of `id`: a string with its quotation marks, or a number. nil for a notification.
   package var id: [UInt8]?
-  /// Whether it has `result` or `error`.
+  /// Whether the message has `result` or `error`.
   package var isAnswer = false
   /// `params.name`, or `params.uri` of `resources/read`.
   package var name: String?
@@ -20,7 +20,7 @@ package struct Message: Equatable, Sendable {
   package var offeredVersion: String?
   /// `result.protocolVersion`: the server's answer to `initialize`.
   package var agreedVersion: String?
-  /// The bytes of `params.requestId`: the request that a cancellation is about.
+  /// The bytes of `params.requestId`: the id of the request that a cancellation cancels.
   package var cancelledID: [UInt8]?
   /// The bytes of `error`.
   package var error: [UInt8]?
@@ -31,7 +31,8 @@ package struct Message: Equatable, Sendable {
   package var isCancellation: Bool { method == "notifications/cancelled" }
   package var isToolList: Bool { method == "tools/list" && id != nil }
   package var isToolCall: Bool { method == "tools/call" && id != nil }
-  /// Whether a second execution changes nothing, so that the bridge may send it again after a lost connection.
+  /// Whether a second execution changes nothing, so that the bridge may send the message again after a lost
+  /// connection.
   package var isRepeatable: Bool {
     guard let method else { return false }
     return ["ping", "initialize", "server/discover", "resources/read", "prompts/get", "completion/complete"]
@@ -45,7 +46,7 @@ package struct Message: Equatable, Sendable {
     case batch([Message])
   }
 
-  /// - Returns: nil for what is no JSON object or array of objects.
+  /// - Returns: nil if the bytes are not a JSON object or an array of objects.
   package static func content(of bytes: [UInt8]) -> Content? {
     var cursor = JSONCursor(bytes)
     cursor.skipSpace()
@@ -137,7 +138,7 @@ package struct Message: Equatable, Sendable {
 
   // MARK: Errors
 
-  /// The code of an error answer: a header does not say what the body says (2026-07-28).
+  /// The error code for a header whose value differs from the value in the body (2026-07-28).
   package static let headerMismatch = -32020
 
   /// `error.code`.
@@ -155,8 +156,9 @@ package struct Message: Equatable, Sendable {
     return found
   }
 
-  /// Whether an error with status 404 says that the server does not know the session: it then has not looked at the
-  /// request. Servers use several codes for that, and mostly no id, or one of their own.
+  /// Whether an error with status 404 means that the server does not know the session, and so has not processed the
+  /// request. Servers use several error codes for this. The error usually has no `id`, or an `id` that the server
+  /// chose.
   /// - Parameter ids: the ids of the requests.
   package func tellsOfLostSession(to ids: [[UInt8]]) -> Bool {
     guard error != nil, let code = errorCode else { return true }

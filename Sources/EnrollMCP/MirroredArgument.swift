@@ -1,16 +1,17 @@
-// Arguments of tools that a header repeats (Model Context Protocol 2026-07-28, "Custom Headers from Tool Parameters"). The
-// server marks them in the `inputSchema` of the tool. On stdio there are no headers, so a host leaves them to the bridge.
+// Tool arguments that are repeated in headers (Model Context Protocol 2026-07-28, "Custom Headers from Tool
+// Parameters"). The server marks these arguments in the tool's `inputSchema`. A host sends no headers on stdio, so
+// the bridge adds them.
 
 package import EnrollRules
 
-/// An argument with the header `Mcp-Param-` of its name.
+/// An argument that is repeated in a header `Mcp-Param-NAME`.
 package struct MirroredArgument: Equatable, Sendable {
-  /// The name without `Mcp-Param-`.
+  /// The name of the header, without `Mcp-Param-`.
   package let header: String
   /// The names of the members that lead from `arguments` to the value.
   package let path: [String]
 
-  /// The mark in a schema.
+  /// The member of a schema that marks an argument.
   static let mark = "x-mcp-header"
   private static let longestHeader = 128
 
@@ -19,13 +20,13 @@ package struct MirroredArgument: Equatable, Sendable {
     self.path = path
   }
 
-  /// Whether a header can have the name.
+  /// Whether a header can have this name.
   static func isName(_ name: String) -> Bool {
     (1...longestHeader).contains(name.utf8.count) && name.utf8.allSatisfy { MessageHeaders.isTokenByte($0) }
   }
 
   /// The headers for a call.
-  /// - Parameter body: a `tools/call`.
+  /// - Parameter body: the bytes of a `tools/call`.
   package static func headers(_ arguments: [MirroredArgument], of body: [UInt8]) -> [HTTPHeader] {
     guard !arguments.isEmpty else { return [] }
     var values = [String?](repeating: nil, count: arguments.count)
@@ -34,7 +35,7 @@ package struct MirroredArgument: Equatable, Sendable {
       guard name == "params" else { return cursor.value() != nil }
       return cursor.members { name, cursor in
         guard name == "arguments" else { return cursor.value() != nil }
-        // Of two members with one name the last counts, as for the server.
+        // If `arguments` occurs twice, the last one counts, as for the server.
         values = [String?](repeating: nil, count: arguments.count)
         return read(&cursor, body, arguments, level: 0, wanted: Array(arguments.indices), &values)
       }
@@ -61,7 +62,7 @@ package struct MirroredArgument: Equatable, Sendable {
     }
   }
 
-  /// The header's value for a JSON value; nil for `null`, for a value with members, and for text that is not Unicode.
+  /// The header's value for a JSON value; nil for `null`, for an object or array, and for text that is not Unicode.
   private static func text(of value: ArraySlice<UInt8>) -> String? {
     switch value.first {
     case UInt8(ascii: "\""): return JSONCursor.decoded(value).map { MessageHeaders.encoded($0) }
@@ -92,17 +93,18 @@ struct MirroredArguments {
 
   private let bytes: [UInt8]
   private(set) var all: [MirroredArgument] = []
-  /// Why a mark is not allowed.
+  /// Why a mark in the schema is not allowed; nil if all marks are allowed.
   private(set) var fault: String?
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// Reads one schema.
   /// - Parameters:
-  ///   - path: the names of the properties that lead to it.
-  ///   - isReachable: whether only `properties` lead to it. A mark is allowed nowhere else.
-  ///   - depth: how many schemas it is in.
-  /// - Returns: false for what is no JSON.
+  ///   - path: the names of the properties that lead to the schema.
+  ///   - isReachable: whether the way to the schema leads only through `properties`. Marks are not allowed in other
+  ///     schemas.
+  ///   - depth: the number of schemas that enclose this one.
+  /// - Returns: false if the text is not JSON.
   mutating func read(
     _ cursor: inout JSONCursor, path: [String] = [], isReachable: Bool = true, depth: Int = 0
   ) -> Bool {
@@ -135,7 +137,7 @@ struct MirroredArguments {
     return true
   }
 
-  /// A schema or several, in which no mark is allowed.
+  /// Reads a schema, or an array of schemas, in which no mark is allowed.
   private mutating func unreachable(_ cursor: inout JSONCursor, depth: Int) -> Bool {
     cursor.skipSpace()
     guard cursor.next == UInt8(ascii: "[") else { return read(&cursor, isReachable: false, depth: depth) }

@@ -1,4 +1,4 @@
-// Names of tools, as shells write file names: `*` for any characters, `?` for one.
+// Patterns for the names of tools, like a shell's patterns for file names: `*` for any characters, `?` for one.
 
 /// A pattern for names. Case matters.
 package struct NamePattern: Equatable, Sendable {
@@ -10,7 +10,7 @@ package struct NamePattern: Equatable, Sendable {
     let pattern = Array(text.unicodeScalars)
     let name = Array(name.unicodeScalars)
     var (place, index) = (0, 0)
-    // The last `*`, and the first character that it does not stand for.
+    // The position of the last `*` in the pattern, and of the first character of the name after its match.
     var (star, rest) = (-1, 0)
     while index < name.count {
       if place < pattern.count, pattern[place] == "*" {

@@ -1,5 +1,5 @@
-// The eras of the Model Context Protocol. Up to 2025-11-25 a session begins with `initialize`; since 2026-07-28 there is
-// no session, and every request names its version.
+// The two generations of the Model Context Protocol. Up to 2025-11-25 a session begins with `initialize`; since
+// 2026-07-28 there is no session, and every request names its version.
 
 package import EnrollRules
 
@@ -7,7 +7,7 @@ package import EnrollRules
 package struct Revision: Equatable, Sendable {
   package let text: String
 
-  /// nil for a text that no header may have.
+  /// nil for text that is not allowed in a header.
   package init?(_ text: String) {
     guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       return nil
@@ -18,19 +18,21 @@ package struct Revision: Equatable, Sendable {
   /// Whether several messages may be sent in one array.
   package var hasBatches: Bool { text == "2025-03-26" }
 
-  /// Whether every request names the version, and nothing is kept between requests.
+  /// Whether the message belongs to the protocol of 2026-07-28 or later, which has no sessions.
   package static func isModern(_ message: Message) -> Bool { message.metaVersion != nil }
 }
 
-/// The headers that HTTP adds to a message.
+/// The headers of the Model Context Protocol that a message has on HTTP.
 package enum MessageHeaders {
   /// Why a message cannot be sent: its method or version is not valid as the value of a header.
   package struct Refusal: Error, Equatable {
     package let message: String
   }
 
-  /// The headers of 2026-07-28, which repeat values of the body. On stdio they do not exist, so they are made here.
-  /// - Parameter version: the version that the message names, or that of the request before it.
+  /// The headers of 2026-07-28, which repeat values of the body. A host sends no headers on stdio, so the bridge
+  /// makes them.
+  /// - Parameter version: the version that the message names; if it names none, the version of the last message that
+  ///   did.
   package static func modern(_ message: Message, version: String) throws(Refusal) -> [HTTPHeader] {
     guard let revision = Revision(version) else {
       throw Refusal(message: "the protocol version in _meta cannot be a header")
@@ -49,7 +51,7 @@ package enum MessageHeaders {
   private static let opening = "=?base64?"
   private static let closing = "?="
 
-  /// A value for a header: plain ASCII as it is, every other text in Base64.
+  /// A value for a header: plain ASCII unchanged, any other text in Base64.
   package static func encoded(_ text: String) -> String {
     let bytes = Array(text.utf8)
     let isPlain =
@@ -68,7 +70,8 @@ package enum MessageHeaders {
     ASCII.isLetter(byte) || ASCII.isDigit(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 
-  /// Whether a header of the user may be sent: not one that the bridge makes, or that belongs to HTTP.
+  /// Whether the user may add a header with this name. Headers that the bridge makes, or that belong to HTTP, are
+  /// refused.
   package static func isUsersOwn(_ name: String) -> Bool {
     let lowered = name.utf8.map { ASCII.lowercased($0) }
     let taken = [

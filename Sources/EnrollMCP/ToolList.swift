@@ -1,11 +1,11 @@
-// The answer to `tools/list`: the only message that a bridge changes. It leaves out the tools that the user hides, and
-// those that the protocol of 2026-07-28 forbids to show. Every other byte stays.
+// The answer to `tools/list`: the only message that a bridge changes. The bridge removes the tools that the user
+// hides, and the tools that the protocol of 2026-07-28 forbids to show. All other bytes stay the same.
 
 import EnrollRules
 
 /// One answer to `tools/list`, or a batch with such an answer.
 package struct ToolList {
-  /// A tool that is not shown because its marks are not allowed.
+  /// A tool that is not shown because its schema has a mark that is not allowed (``MirroredArgument``).
   package struct Fault: Equatable {
     package let tool: String
     package let reason: String
@@ -23,8 +23,8 @@ package struct ToolList {
 
   /// - Parameters:
   ///   - line: the answer.
-  ///   - ids: the requests `tools/list` that it may answer.
-  ///   - checksMarks: whether the protocol knows marks (2026-07-28).
+  ///   - ids: the ids of the `tools/list` requests that the line may answer.
+  ///   - checksMarks: whether the protocol has marks for arguments (2026-07-28).
   ///   - isHidden: whether the user hides the tool of this name.
   package init(
     _ line: [UInt8], answering ids: [[UInt8]], checksMarks: Bool, isHidden: @escaping (String) -> Bool
@@ -99,7 +99,7 @@ package struct ToolList {
     for (index, place) in places.enumerated() {
       hasShown = hasShown || place.isShown
       guard !place.isShown else { continue }
-      // With the comma before it, or after it at the beginning of the list.
+      // The tool is removed with the comma before it, or, at the beginning of the list, with the comma after it.
       if hasShown {
         removed.append(places[index - 1].range.upperBound..<place.range.upperBound)
       } else {
@@ -109,7 +109,7 @@ package struct ToolList {
     }
   }
 
-  /// - Returns: whether the tool is shown; nil for what is no JSON.
+  /// - Returns: whether the tool is shown; nil if the text is not JSON.
   private mutating func readTool(_ cursor: inout JSONCursor) -> Bool? {
     guard cursor.next == UInt8(ascii: "{") else { return cursor.value() == nil ? nil : true }
     var name: String?
@@ -137,11 +137,11 @@ package struct ToolList {
 
   // MARK: The bridge's own request
 
-  /// A `tools/list` with the version and the capabilities of a call.
+  /// A `tools/list` with the protocol version, the client and the capabilities of a call.
   /// - Parameters:
-  ///   - id: the bytes of its id.
-  ///   - call: the `tools/call`.
-  ///   - page: the bytes of the cursor; nil for the first page.
+  ///   - id: the bytes of the new request's id.
+  ///   - call: the bytes of the `tools/call`.
+  ///   - page: the bytes of the page's cursor; nil for the first page.
   package static func request(id: [UInt8], after call: [UInt8], page: [UInt8]?) -> [UInt8] {
     var meta: [UInt8] = []
     var cursor = JSONCursor(call)
@@ -165,7 +165,8 @@ package struct ToolList {
       + Array("}}".utf8)
   }
 
-  /// The members of `_meta` in every request of 2026-07-28. A progress token belongs to the call alone.
+  /// The members of `_meta` that every request of 2026-07-28 has. A progress token is not among them: it belongs only
+  /// to the call.
   private static let kept = [
     Message.versionKey, "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities",
   ]

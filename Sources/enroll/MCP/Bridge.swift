@@ -1,6 +1,6 @@
 // The bridge between a host's standard streams and a server's Streamable HTTP (Model Context Protocol). It passes
-// messages on as they are. One thread does everything but the steps of the account: it waits for the host, for the
-// server, and for tokens, all at once.
+// messages on unchanged. One thread does everything except the steps of the account. It waits for the host, the
+// server and tokens at the same time.
 
 import CPosix
 import EnrollHost
@@ -10,17 +10,17 @@ import EnrollRules
 
 /// One run of the bridge. A class, because its exchanges report to it.
 final class Bridge {
-  /// The most messages of the host that run side by side. Then further ones wait.
+  /// The most messages of the host that run at the same time. Further messages wait.
   private static let mostExchanges = 128
-  /// The most bytes of messages that run side by side. A single message may be longer.
+  /// The most bytes of messages that run at the same time. A single message may be longer.
   private static let mostRunningBytes = 16 << 20
-  /// The most bytes of messages that wait. Then no further line is read.
+  /// The most bytes of waiting messages. Above this limit, no further line is read.
   private static let mostQueuedBytes = 1 << 20
-  /// What a message that waits takes besides its bytes.
+  /// The bytes that a waiting message counts in addition to its own.
   private static let queuedOverhead = 512
   /// How long requests may still run after the end of the input.
   private static let lastAnswersNanoseconds: Int64 = 700_000_000
-  /// How long the end of the session at the server may take.
+  /// How long the request that ends the session at the server may take.
   private static let closingNanoseconds: Int64 = 1_000_000_000
   /// The intervals at which the bridge checks whether a sign-in has ended, in nanoseconds: a sign-in in a
   /// helper process, and one at a terminal.
@@ -34,20 +34,20 @@ final class Bridge {
   var signIn: BridgeSignIn
   var legacy = LegacySession()
   var wholeStream = WholeStream()
-  /// The version that the last message of 2026-07-28 or later named.
+  /// The protocol version that the last message of 2026-07-28 or later named.
   var modernVersion: String?
-  /// The server's last nonce for the proofs of a bound token.
+  /// The server's last nonce (`DPoP-Nonce`), for the proofs of a bound token.
   var proofNonce: String?
-  /// When to look after the sign-in again, in nanoseconds.
+  /// When to check again whether the sign-in has ended, in nanoseconds.
   var nextLook: Int64 = 0
   private var http: StreamingExchanges?
   private var exchanges: [Exchange] = []
   private var lastNumber = 0
   private let log: BridgeLog?
   private var lines: HostLines
-  /// The arguments of tools that headers repeat.
+  /// The tool arguments that are repeated in headers.
   var knownTools = KnownTools()
-  /// Tools that were left out, of which the user was told.
+  /// The tools that were left out, and about which the user was warned.
   var warnedTools: Set<String> = []
   /// The last token that the server has accepted.
   var acceptedToken: AccessToken?
@@ -69,7 +69,7 @@ final class Bridge {
     log = try BridgeLog.named()
   }
 
-  /// The time of timers, in nanoseconds. It stands still while the process is stopped.
+  /// The time for timers, in nanoseconds. It does not advance while the process is stopped.
   var now: Int64 { SystemClock.now().nanoseconds - stopped }
 
   /// Adds a line to the log, if there is one.
@@ -120,7 +120,7 @@ final class Bridge {
   /// Handles what is pending, waits for the next event, and reads the host's input if there is any.
   private func serve() {
     work()
-    // One long message alone must not keep the host's answers and cancellations from being read.
+    // A single long message that waits must not stop the bridge from reading the host's answers and cancellations.
     let reads =
       (queuedBytes < Self.mostQueuedBytes || exchanges.count { $0.isQueued } == 1)
       && exchanges.count { !$0.isQueued } < 2 * Self.mostExchanges
@@ -166,7 +166,8 @@ final class Bridge {
       }
       _ = poll(&pollers, nfds_t(pollers.count), limit)
     }
-    // A wait that ends a second late was stopped (SIGSTOP, a frozen container): the time of requests stood still.
+    // If a wait ends more than a second late, the process was stopped (SIGSTOP, a frozen container). This time does
+    // not count for requests.
     let late = limit < 0 ? 0 : now - begun - Int64(limit) * 1_000_000
     if late > 1_000_000_000 { stopped += late }
     if session.waits.next(milliseconds: 0) == .interrupt { return }
@@ -200,10 +201,10 @@ final class Bridge {
     return made
   }
 
-  /// When a wait for a token or a sign-in is over that begins now.
+  /// The deadline of a wait for a token or a sign-in that begins now.
   var newDeadline: Int64 { now + options.waitSeconds * 1_000_000_000 }
 
-  /// Sends a message of the host, in its turn.
+  /// Sends a message of the host, unless it has to stay in the queue.
   func begin(_ message: Exchange) {
     guard message.isUrgent || hasRoom && !exchanges.contains(where: { $0 !== message && $0.isQueued }) else {
       return
@@ -237,7 +238,7 @@ final class Bridge {
     exchanges.first { $0.openIDs.contains(id) && $0.isOfHost }
   }
 
-  /// The exchanges of which this is true.
+  /// The exchanges for which `isWanted` returns true.
   func all(where isWanted: (Exchange) -> Bool) -> [Exchange] { exchanges.filter(isWanted) }
 
   /// Whether a message of the host has to wait until the session is initialized.
@@ -270,7 +271,8 @@ final class Bridge {
   /// Answers the open requests of an exchange with an error, and removes it.
   func fail(_ exchange: Exchange, _ answer: ErrorAnswer) {
     drop(exchange)
-    // The host sent the call and not the request for the rest of its stream, so the error is about the call.
+    // The host knows the call, but not the bridge's request for the rest of the stream, so the error is about the
+    // call.
     let answer = exchange.kind == .resuming && answer.reason != .tooLarge ? brokenStream : answer
     guard exchange.kind != .initializeAgain, exchange.kind != .initializedAgain else {
       let words =
@@ -338,7 +340,7 @@ final class Bridge {
     if exchanges.contains(where: { $0.isWaitingForUser }) {
       lookAtSignIn()
     } else if signIn.isAwaited {
-      // The host has cancelled the requests that waited.
+      // The host has cancelled all requests that waited for the sign-in.
       signIn.end()
     }
   }

@@ -72,7 +72,7 @@ struct BridgeCheck {
   private func send(_ message: JSON) { bridge.offer((message.serialized() + [0x0A])[...]) }
 
   /// Sends a request, and waits for its answer.
-  /// - Throws: for an error, of the server or of the bridge.
+  /// - Throws: if the answer is an error of the server or of the bridge.
   private func ask(_ id: Int64, _ method: String, _ params: JSON) throws(Failure) -> JSON {
     send(
       .object([

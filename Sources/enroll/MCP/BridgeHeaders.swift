@@ -1,4 +1,5 @@
-// The user's own headers for each request. They are in files and variables, because a command line is public.
+// The user's own headers for each request. They come from files and environment variables, because every user of the
+// machine can read a command line.
 
 import CPosix
 import EnrollArguments
@@ -6,7 +7,7 @@ import EnrollMCP
 import EnrollRules
 
 enum BridgeHeaders {
-  /// A request takes no more headers than that.
+  /// The most bytes of a file. A request can have no more headers.
   private static let longestFile = 64 << 10
 
   static func fromEnvironment(_ words: [String]) throws(UsageError) -> [HTTPHeader] {
@@ -33,7 +34,7 @@ enum BridgeHeaders {
       throw Failure(.usage, "the file of --header-file cannot be read as text")
     }
     var headers: [HTTPHeader] = []
-    // The lines may be secrets, so the messages have only their numbers.
+    // The lines may have secrets, so error messages show only their numbers.
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: { $0.isNewline })
       .enumerated() where !line.isEmpty
     {
@@ -53,7 +54,7 @@ enum BridgeHeaders {
     return headers
   }
 
-  /// The whole file. A pipe gives it in pieces.
+  /// Reads the whole file. A pipe delivers it in pieces.
   private static func bytes(of descriptor: Int32) throws(Failure) -> [UInt8] {
     var all: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 16 << 10)
@@ -71,7 +72,7 @@ enum BridgeHeaders {
     }
   }
 
-  /// nil for a header that the bridge makes itself, and for one with control characters.
+  /// nil for a header that the bridge makes itself, and for a value with control characters.
   private static func header(_ name: String, _ value: String) -> HTTPHeader? {
     var bytes = Array(value.utf8)[...]
     while bytes.first == 0x20 || bytes.first == 0x09 { bytes = bytes.dropFirst() }

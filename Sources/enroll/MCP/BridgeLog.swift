@@ -1,5 +1,5 @@
-// What the bridge does, for whoever looks for a fault: the file that ENROLL_LOG names. It has methods, statuses and times,
-// but no token, code, state, id, body or argument, and of the URL only the host.
+// The log of a bridge, for finding faults: the file that the variable ENROLL_LOG names. The log has methods, statuses
+// and times, but no token, code, state, id, body or argument. Of the URL it shows only the host.
 
 import CPosix
 import EnrollMCP
@@ -10,7 +10,7 @@ import EnrollRules
 final class BridgeLog {
   private let descriptor: Int32
 
-  /// The log of the environment; nil if it names none.
+  /// The log that the environment names; nil if it names none.
   /// - Throws: for a file that cannot be opened.
   static func named(by environment: Environment = .process) throws(Failure) -> BridgeLog? {
     guard let path = environment["ENROLL_LOG"] else { return nil }
@@ -23,7 +23,7 @@ final class BridgeLog {
 
   deinit { close(descriptor) }
 
-  /// Adds a line. Several bridges may write into one file: each line is written at once, with its process.
+  /// Adds a line. Several bridges may write into one file: each line is a single write, and has the process id.
   func add(_ text: String) {
     let line = "\(TokenFormat.date(SystemClock().wallTime().seconds)) \(getpid()) \(Shown.text(text))\n"
     let bytes = Array(line.utf8)
@@ -32,7 +32,7 @@ final class BridgeLog {
 }
 
 extension Exchange {
-  /// What it is, for the log.
+  /// The exchange's name in the log.
   var logged: String {
     let name =
       switch kind {

@@ -21,7 +21,7 @@ extension Bridge {
     }
   }
 
-  /// The longest message, in words.
+  /// The limit of a message, as text for error messages.
   var longestShown: String {
     let bytes = options.longestMessage
     return bytes >= 1 << 20 && bytes % (1 << 20) == 0 ? "\(bytes >> 20) MiB" : "\(bytes) bytes"
@@ -30,7 +30,7 @@ extension Bridge {
   private func receive(_ message: Message, _ bytes: [UInt8]) {
     if message.isCancellation, cancel(message) { return }
     if let version = message.metaVersion { modernVersion = version }
-    // Since 2026-07-28 a server sends no requests, so there is nothing to answer.
+    // Since 2026-07-28 a server sends no requests, so an answer of the host belongs to none.
     if message.method == nil, modernVersion != nil, legacy.version == nil { return }
     if let id = message.id, message.isRequest, exchange(of: id) != nil {
       return output.add(ErrorAnswer.invalid("a request with this id is in progress").line(id: id))
@@ -91,7 +91,7 @@ extension Bridge {
     if exchange.kind == .wholeStream, case .single(let answer) = content, answer.method == nil,
       answer.id != nil
     {
-      // The request has its answer, or was cancelled.
+      // No request waits for this answer: the request was answered before, or cancelled.
       return
     }
     let messages: [Message] =
@@ -112,7 +112,7 @@ extension Bridge {
     output.add(shown(line, on: exchange))
   }
 
-  /// The exchange has ended, completely or with a failure of the connection.
+  /// Handles the end of an exchange: its response is complete, or the connection failed.
   func ended(_ exchange: Exchange, _ failure: EnrollError?) {
     note(
       "\(exchange.logged): \(failure.map { "failed, " + $0.message } ?? "status \(exchange.status)") after "
@@ -138,7 +138,8 @@ extension Bridge {
     }
   }
 
-  /// Whether a 404 is about the session, and not the server's answer to the request.
+  /// Whether a 404 means that the server does not know the session. Otherwise it is the server's answer to the
+  /// request.
   private func tellsOfLostSession(_ exchange: Exchange) -> Bool {
     exchange.errorAnswer?.tellsOfLostSession(to: exchange.openIDs) ?? true
   }
@@ -187,7 +188,7 @@ extension Bridge {
 
   private func connectionFailed(_ exchange: Exchange, _ failure: EnrollError) {
     if wholeStream.endpoint != nil, exchange.kind == .message, !failure.isUnsent {
-      // The stream, which still exists, has the answer if the server got the message.
+      // If the server got the message, its answer comes on the stream, which is still open.
       return awaitAnswer(exchange)
     }
     if exchange.isStream || exchange.kind == .resuming {
@@ -238,7 +239,8 @@ extension Bridge {
       ErrorAnswer(.refused, words(of: exchange, status), retryAfter: retryAfter))
   }
 
-  /// After how many seconds the request may be sent again, by `Retry-After`; nil if it may not.
+  /// The number of seconds after which the request may be sent again (`Retry-After`); nil if it may not be sent
+  /// again.
   func retrySeconds(_ exchange: Exchange) -> Int64? {
     guard exchange.status == 429 || exchange.status == 503,
       let seconds = exchange.header("Retry-After").flatMap({ Int64($0) }), (0...86_400).contains(seconds)

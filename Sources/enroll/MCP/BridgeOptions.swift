@@ -1,22 +1,22 @@
-// What the command line says about a bridge.
+// The options of a bridge, from the command line.
 
 import EnrollMCP
 import EnrollRules
 
 struct BridgeOptions {
-  /// The reaction of the bridge if no user is signed in.
+  /// What the bridge does if no user is signed in.
   enum SignInPolicy: String, CaseIterable {
     /// Opens the browser, and asks there before the first sign-in at an authorization server.
     case ask
     /// Opens the browser.
     case auto
-    /// The error names the command.
+    /// Opens no browser. The error names the command with which the user signs in.
     case never
   }
 
-  /// How messages go to the server.
+  /// The transport of the messages to the server.
   enum Transport: String, CaseIterable {
-    /// Streamable HTTP, and HTTP+SSE if the server does not take that.
+    /// Streamable HTTP; HTTP+SSE if the server does not support Streamable HTTP.
     case auto
     /// Streamable HTTP.
     case http
@@ -31,7 +31,7 @@ struct BridgeOptions {
   var url: String
   /// The resource of the tokens.
   var resource: String
-  /// What the server is called in messages: its host.
+  /// The server's name in messages: its host.
   var serverName: String
   var transport = Transport.auto
   var policy = SignInPolicy.ask
@@ -42,9 +42,9 @@ struct BridgeOptions {
   var allowsLoopbackHTTP = false
   /// Headers of the user for each request.
   var headers: [HTTPHeader] = []
-  /// The options of `enroll login` for the sign-in, without the way.
+  /// The options of `enroll login` for the sign-in, except those that choose the browser or another device.
   var signInWords: [String] = []
-  /// The tools that the host does not see.
+  /// The tools that are hidden from the host.
   var hiddenTools: [NamePattern] = []
   /// The most bytes of one message, in both directions.
   var longestMessage = Int(Self.usualLongestMessage)

@@ -1,5 +1,5 @@
-// Sends messages as HTTP requests, in their order, each with its headers and a token. After the server has
-// refused a token, the tokens are renewed, or the user signs in, if necessary for more scopes.
+// Sends messages as HTTP requests, in their order, each with its headers and a token. If the server refuses a token,
+// the bridge renews it, or the user signs in, with more scopes if necessary.
 
 import EnrollCrypto
 import EnrollHost
@@ -17,7 +17,7 @@ extension Bridge {
       exchange.phase = .held
       return
     }
-    // The last attempt to begin the session again failed.
+    // The last attempt to initialize the session again has failed.
     if exchange.kind == .message, !exchange.openIDs.isEmpty, !exchange.isModern, !exchange.isInitialize,
       legacy.isLost, !isBeginningAgain
     {
@@ -31,7 +31,7 @@ extension Bridge {
     }
   }
 
-  /// The answer to a request for a token.
+  /// Handles the answer to a request for a token.
   func receive(_ answer: TokenAnswer, for exchange: Exchange) {
     switch answer {
     case .token(let token):
@@ -40,7 +40,7 @@ extension Bridge {
     case .none(let ended, let isForgotten):
       exchange.endedSession = ended
       exchange.isClientForgotten = isForgotten
-      // The request is sent without a token: if the server needs one, the challenge of its 401 says which.
+      // The request is sent without a token: if the server needs one, the challenge of its 401 says which token.
       guard exchange.challenge != nil else { return send(exchange, nil) }
       awaitSignIn(exchange)
     case .later(let error, let seconds):
@@ -153,18 +153,19 @@ extension Bridge {
     )
   }
 
-  /// Whether a 403 asks for a token with further scopes.
+  /// Whether a 403 requires a token with further scopes.
   func challengesScopes(_ exchange: Exchange) -> Bool {
     guard let header = exchange.header("WWW-Authenticate") else { return false }
     return (try? ResourceChallenge(header: header))?.isForMoreScopes ?? false
   }
 
-  /// 403 with `insufficient_scope`: another sign-in, for the union of the scopes. The session stays in use.
+  /// Handles a 403 with `insufficient_scope`: the user signs in again, for the previous and the missing scopes. Until
+  /// then, the session stays in use.
   func moreScopesNeeded(_ exchange: Exchange) {
     if let sent = exchange.token?.value, let stored = tokens.storedToken, stored != sent,
       !exchange.hasSteppedUp
     {
-      // A sign-in for another request has replaced the token in the meantime: tries the new one.
+      // A sign-in for another request has replaced the token in the meantime: the bridge tries the new token.
       return advance(exchange)
     }
     exchange.challenge = exchange.header("WWW-Authenticate")

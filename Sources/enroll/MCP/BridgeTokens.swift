@@ -1,5 +1,5 @@
-// The tokens of a bridge, from the store that all bridges and commands of the user share. Renewals run in processes of
-// their own, so a bridge that is killed loses none.
+// The tokens of a bridge, from the store that all bridges and commands of the user share. Renewals run in separate
+// processes, so none is lost if the bridge is killed.
 
 import EnrollCrypto
 import EnrollHost
@@ -61,8 +61,8 @@ final class BridgeTokens {
   /// Readable when a call has ended.
   var descriptor: Int32 { mailbox.event.descriptor }
 
-  /// Opens the account, if there is one, and anew if another process has saved another client for it: the session is
-  /// with that client then.
+  /// Opens the account, if there is one. Opens it again if another process has saved a profile with another client,
+  /// because the session then belongs to that client.
   /// - Throws: for a store or a profile that cannot be used.
   func open() throws(Failure) {
     if let opened, let saved = savedProfile, !saved.hasSameClient(as: opened) { close() }
@@ -90,7 +90,7 @@ final class BridgeTokens {
     }
   }
 
-  /// Opens the account anew, after a sign-in that may have saved another profile.
+  /// Opens the account again, after a sign-in that may have saved another profile.
   func reopen() {
     close()
     _ = try? open()
@@ -135,11 +135,11 @@ final class BridgeTokens {
       client.access(minimumLifetimeSeconds: 0, until: deadline, cancellation: nil, completion: done)
     }
     waiting.append((ticket, exchange, refused))
-    // If the token is not due, the completion has run already.
+    // If the token is not due for renewal, the completion has already run.
     return takeAnswers(only: exchange).first?.answer
   }
 
-  /// The calls that have ended since the last time.
+  /// The answers of the calls that have ended since this was last called.
   func takeAnswers(only wanted: Exchange? = nil) -> [(exchange: Exchange, answer: TokenAnswer)] {
     mailbox.event.drain()
     var answers: [(exchange: Exchange, answer: TokenAnswer)] = []
@@ -161,7 +161,7 @@ final class BridgeTokens {
   static func isBound(_ token: AccessToken) -> Bool { ASCII.equalsIgnoringCase(token.tokenType, "DPoP") }
 
   /// The headers with which a request carries the token.
-  /// - Parameter nonce: the last one that the server has sent.
+  /// - Parameter nonce: the last nonce that the server has sent.
   func headers(
     _ token: AccessToken, for method: HTTPRequest.Method, _ url: String, nonce: String?
   ) throws(EnrollError) -> [HTTPHeader] {

@@ -1,16 +1,15 @@
-// The tools of the server, as far as the bridge reads them: the arguments that headers repeat (2026-07-28), and the tools
-// that are left out of the list.
+// The server's tools. The bridge repeats their arguments in headers (2026-07-28), and leaves tools out of the list.
 
 import EnrollMCP
 import EnrollRules
 
 extension Bridge {
-  /// The most pages of a list that the bridge reads by itself.
+  /// The most pages of a list that the bridge itself requests.
   private static let mostPages = 50
 
   // MARK: The host's lists
 
-  /// An answer for the host, without the tools that are left out.
+  /// The server's answer as the host gets it: without the tools that are left out.
   func shown(_ line: [UInt8], on exchange: Exchange) -> [UInt8] {
     guard !exchange.listIDs.isEmpty, exchange.isModern || !options.hiddenTools.isEmpty else { return line }
     return learned(line, on: exchange).line
@@ -37,7 +36,7 @@ extension Bridge {
 
   // MARK: Headers
 
-  /// The headers that repeat arguments of a call.
+  /// The headers in which arguments of a call are repeated.
   func mirrored(_ exchange: Exchange) -> [HTTPHeader] {
     guard exchange.kind == .message, exchange.message.isToolCall, let name = exchange.message.name else {
       return []
@@ -45,13 +44,15 @@ extension Bridge {
     return MirroredArgument.headers(knownTools[name], of: exchange.body)
   }
 
-  /// Whether the server has refused a call for its headers, and the list of tools may say why.
+  /// Whether the server has refused a call because of its headers, so that the list of tools may show which headers
+  /// it needs.
   func needsTools(_ exchange: Exchange, _ answer: Message) -> Bool {
     exchange.status == 400 && answer.errorCode == Message.headerMismatch && exchange.kind == .message
       && exchange.isModern && exchange.message.isToolCall && exchange.refusal == nil
   }
 
-  /// Lists the tools for a call that the server has refused, and then sends it once more. It was not carried out.
+  /// Requests the list of tools for a call that the server has refused, and then sends the call once more. The server
+  /// has not carried it out.
   func listTools(for call: Exchange, refusal: [UInt8]) {
     call.refusal = refusal
     call.phase = .awaitingTools
@@ -69,19 +70,20 @@ extension Bridge {
     advance(listing)
   }
 
-  /// A page of the bridge's own list.
+  /// Handles one page of the list that the bridge has requested.
   func takePage(_ line: [UInt8], on listing: Exchange) {
     listing.nextPage = learned(line, on: listing).nextCursor
   }
 
-  /// The list has ended, or could not be read.
+  /// Handles the end of a request for a page, or its failure. After the last page, the calls that wait for the list
+  /// are sent.
   func toolsListed(_ listing: Exchange) {
     if let page = listing.nextPage, listing.page < Self.mostPages {
       return list(
         listing.body, version: listing.message.metaVersion, page: page, number: listing.page + 1)
     }
     for call in all(where: { $0.isWaitingForTools }) {
-      // The same headers would be refused again.
+      // The list has not changed the headers, and the server would refuse the same headers again.
       guard mirrored(call) != call.mirrored else {
         output.add(call.refusal ?? [])
         drop(call)

@@ -1,5 +1,5 @@
-// One message of the host on its way to the server, until it is answered: first it waits for a token, perhaps for a
-// sign-in, then its HTTP exchange runs. Also the requests that the bridge makes itself.
+// One message of the host, until it is answered. The message waits for a token, and perhaps for a sign-in; then its
+// HTTP exchange runs. The bridge's own requests are exchanges, too.
 
 import EnrollCrypto
 import EnrollHost
@@ -21,48 +21,49 @@ final class Exchange: ExchangeReceiver {
     case wholeStream
     /// The rest of a stream that broke (GET with `Last-Event-ID`).
     case resuming
-    /// The bridge's own `tools/list`, for a call that was refused for its headers.
+    /// The bridge's own `tools/list`, for a call that was refused because of its headers.
     case listingTools
     /// The end of the session (DELETE).
     case closing
   }
 
-  /// Memory for more is reserved only when as much has arrived.
+  /// More memory than this is reserved only after this many bytes have arrived.
   private static let firstReserve = 1 << 20
   /// A stream that was open for this time counts as working, even if it had no event.
   private static let lifeNanoseconds: Int64 = 10_000_000_000
 
   enum Phase {
-    /// Not begun yet: too many others run.
+    /// Not started yet, because too many other exchanges run.
     case queued
-    /// Waits for the beginning of the session.
+    /// Waits until the session is initialized.
     case held
     /// The renewal of the token continues.
     case awaitingToken
     case awaitingSignIn
-    /// Tried again at this instant, in nanoseconds.
+    /// Waits for its next attempt at this instant, in nanoseconds.
     case resting(until: Int64)
     /// Waits until the server has a session again.
     case awaitingSession
     /// Waits for the list of the tools.
     case awaitingTools
-    /// Waits for the address of HTTP+SSE.
+    /// Waits for the address to which messages are POSTed with HTTP+SSE.
     case awaitingEndpoint
     /// The server has the message, and answers on the stream of HTTP+SSE.
     case awaitingAnswer
     case running
   }
 
-  /// Counts the exchanges of the bridge, for the log.
+  /// The exchange's number within the bridge, for the log.
   let number: Int
   var kind: Kind
   let body: [UInt8]
   let message: Message
-  /// The ids of the requests in it that have no answer yet.
+  /// The ids of the message's requests that have no answer yet.
   private(set) var openIDs: [[UInt8]]
-  /// The requests among them that list tools.
+  /// The ids of the message's `tools/list` requests.
   var listIDs: [[UInt8]]
-  /// When its time for tokens and sign-ins is over, in nanoseconds. Time in which the server works does not count.
+  /// The deadline for its tokens and sign-ins, in nanoseconds. The time that the server takes for its response does
+  /// not count.
   var deadline: Int64
   var phase = Phase.queued
   /// The HTTP exchange while it runs.
@@ -71,7 +72,7 @@ final class Exchange: ExchangeReceiver {
   // What was sent.
   var token: AccessToken?
   var sessionID: String?
-  /// Whether its last token came from a renewal or a sign-in for it.
+  /// Whether its last token came from a renewal or a sign-in that this exchange needed.
   var hasFreshToken = false
   var hasSteppedUp = false
   /// Whether it was sent again with the server's nonce.
@@ -81,12 +82,12 @@ final class Exchange: ExchangeReceiver {
   var isInNewSession = false
   /// The headers that repeat its arguments.
   var mirrored: [HTTPHeader] = []
-  /// The server's error about its headers, after which the tools were listed.
+  /// The server's error about its headers, because of which the bridge requested the list of tools.
   var refusal: [UInt8]?
-  /// Of ``Kind/listingTools``: which page it is, and the cursor of the next one.
+  /// For ``Kind/listingTools``: the number of the page, and the cursor of the next page.
   var page = 1
   var nextPage: [UInt8]?
-  /// The challenge of the 401 or 403 that it waits for.
+  /// The challenge of the 401 or 403 because of which it waits.
   var challenge: String?
   var needsMoreScopes = false
   /// The token that the server refused with 401.
@@ -100,7 +101,7 @@ final class Exchange: ExchangeReceiver {
   var pauses = StreamPause()
   /// When the last attempt was sent, in nanoseconds.
   private(set) var startedAt: Int64 = 0
-  /// Whether the host has cancelled it: nothing is answered any more.
+  /// Whether the host has cancelled the message, which then gets no answer.
   var isCancelled = false
 
   // What has arrived.
@@ -109,7 +110,7 @@ final class Exchange: ExchangeReceiver {
   private(set) var collected: [UInt8] = []
   private(set) var isStream = false
   private(set) var isTooLarge = false
-  /// Whether an event of the last attempt was no JSON-RPC.
+  /// Whether an event of the last attempt was not a JSON-RPC message.
   var hasUnreadableEvent = false
   /// Whether the last attempt brought an event.
   private var hasEvents = false
@@ -137,14 +138,15 @@ final class Exchange: ExchangeReceiver {
 
   var isModern: Bool { Revision.isModern(message) }
   var isInitialize: Bool { kind == .message && message.method == "initialize" && !openIDs.isEmpty }
-  /// Whether this message initializes the session: a server accepts no later message before it.
+  /// Whether this message initializes the session: a server accepts no other message before it.
   var isFirst: Bool {
     kind == .message && !isModern && (isInitialize || message.method == "notifications/initialized")
   }
 
-  /// Whether the host gets its answers.
+  /// Whether the answers go to the host.
   var isOfHost: Bool { kind == .message || kind == .resuming }
-  /// Whether it goes out at once, however many others run: what ends a request.
+  /// Whether the message is sent at once, even if many other exchanges run: a cancellation or an answer, which ends a
+  /// request.
   var isUrgent: Bool { message.isCancellation || message.isAnswer && message.method == nil }
 
   func answer(_ id: [UInt8]) { openIDs.removeAll { $0 == id } }
@@ -154,10 +156,11 @@ final class Exchange: ExchangeReceiver {
     return values.isEmpty ? nil : values.joined(separator: ", ")
   }
 
-  /// Whether the last attempt had a stream that was of use, so that the next one may follow soon.
+  /// Whether the stream of the last attempt had an event or was open for long, so that the next attempt may follow
+  /// soon.
   var hasStreamed: Bool { isStream && (hasEvents || bridge.now - startedAt >= Self.lifeNanoseconds) }
 
-  /// Continues a stream after the event with this id.
+  /// Makes the next attempt continue the stream after the event with this id.
   func resume(after id: [UInt8]?) { lastEventID = id }
 
   /// Forgets the response before the next attempt.
@@ -190,7 +193,7 @@ final class Exchange: ExchangeReceiver {
         isTooLarge = true
         return .refused
       }
-      // Not before a part has arrived, because the server can announce any length.
+      // Memory is reserved only after a part has arrived, because the server can announce any length.
       if collected.isEmpty, bytes.count > 0, let length = announcedLength {
         collected.reserveCapacity(min(length, Self.firstReserve))
       } else if collected.count < Self.firstReserve, collected.count + bytes.count >= Self.firstReserve,
@@ -214,12 +217,12 @@ final class Exchange: ExchangeReceiver {
     return isRead ? .taken : .refused
   }
 
-  /// The length in the response's headers; nil for none, and for one above the limit.
+  /// The length in the response's headers; nil if there is none, or if it is above the limit.
   private var announcedLength: Int? {
     header("Content-Length").flatMap { Int($0) }.flatMap { (1...limit).contains($0) ? $0 : nil }
   }
 
-  /// The error in the body of a refusal; nil for another body.
+  /// The error message in the body of a refusal; nil if the body has none.
   var errorAnswer: Message? {
     guard !isStream, case .single(let message)? = Message.content(of: collected), message.error != nil else {
       return nil
@@ -243,13 +246,13 @@ final class Exchange: ExchangeReceiver {
 }
 
 extension Exchange {
-  /// The requirements of this exchange for a sign-in.
+  /// Why this exchange needs a sign-in.
   var signInNeed: SignInNeed {
     SignInNeed(
       challenge: challenge.flatMap { $0.isEmpty ? nil : $0 }, again: needsMoreScopes || isClientForgotten,
       needsMoreScopes: needsMoreScopes, ended: endedSession)
   }
-  /// Whether the server wants the proof of the token's key again, with its nonce (RFC 9449 §9).
+  /// Whether the server requires another DPoP proof, with its nonce (RFC 9449 §9).
   var lacksNonce: Bool {
     guard let token, BridgeTokens.isBound(token), !hasNonce, header("DPoP-Nonce") != nil else { return false }
     let answer = HTTPResponse(status: status, headers: headers)

@@ -1,15 +1,16 @@
-// Standard output of the bridge: whole lines, in the order in which they come, and nothing else. It never blocks. While
-// the host does not read, the bridge stops reading its sockets instead of keeping everything that arrives.
+// Standard output of the bridge: whole lines, in the order in which they were added, and nothing else. It never
+// blocks. While the host does not read, the bridge stops reading its sockets instead of keeping everything that
+// arrives.
 
 import CPosix
 
 /// The lines for the host.
 final class HostOutput {
-  /// Above this many bytes that wait, no further pieces of responses are accepted.
+  /// If more than this many bytes wait, no further pieces of responses are accepted.
   private static let enough = 1 << 20
   /// Shorter lines are copied, so that a line and its end are written at once.
   private static let short = 64 << 10
-  /// A pipe that is ready takes this much without blocking (POSIX.1, PIPE_BUF is 4096 on Linux).
+  /// A pipe that is writable accepts this many bytes without blocking (POSIX.1, PIPE_BUF is 4096 on Linux).
   private static let pieceOfPipe = 4096
 
   private let descriptor: Int32
@@ -32,7 +33,7 @@ final class HostOutput {
   var isEmpty: Bool { first == waiting.count }
   var isFull: Bool { count > Self.enough }
 
-  /// - Parameter line: without its end.
+  /// - Parameter line: the line, without a line end.
   func add(_ line: [UInt8]) {
     count += line.count + 1
     if line.count <= Self.short {
@@ -60,7 +61,7 @@ final class HostOutput {
     if first == waiting.count { (waiting, first) = ([], 0) }
   }
 
-  /// Writes what the host takes now.
+  /// Writes as many bytes as the host accepts now.
   func write() {
     while !isEmpty, !isBroken {
       guard isSocket || isReady else { return }

@@ -5,9 +5,9 @@ import EnrollMCP
 import EnrollRules
 import EnrollHost
 
-/// What is kept between the requests of a session.
+/// The state that is kept between the requests of a session.
 struct LegacySession {
-  /// The host's `initialize`.
+  /// The bytes of the host's `initialize`.
   private(set) var opening: [UInt8] = []
   /// `Mcp-Session-Id`; nil for a server without sessions.
   private(set) var id: String?
@@ -16,7 +16,7 @@ struct LegacySession {
   /// The version that the server chose; nil before its answer.
   private(set) var version: Revision?
 
-  /// The stream of the server's own messages, which ended for lack of a token.
+  /// A stream of the server's own messages that ended because there was no token.
   struct LostStream {
     var lastEventID: [UInt8]?
   }
@@ -33,7 +33,7 @@ struct LegacySession {
     isLost = false
   }
 
-  /// The server does not know the session any more.
+  /// Records that the server no longer knows the session.
   mutating func forgetID() { (id, isLost) = (nil, true) }
 
   var headers: [HTTPHeader] {
@@ -47,7 +47,7 @@ struct LegacySession {
 }
 
 extension Bridge {
-  /// The most requests for the rest of a stream that bring nothing, one after the other.
+  /// The most consecutive requests for the rest of a stream that bring no event.
   private static let mostResumptions = 10
 
   // MARK: The server's own messages
@@ -58,7 +58,7 @@ extension Bridge {
     advance(exchange(.listening, [], Message(), ids: []))
   }
 
-  /// Opens the stream again that ended for lack of a token.
+  /// Opens the stream that ended because there was no token.
   func listenAgain() {
     guard let lost = legacy.lostStream, legacy.version != nil else { return }
     legacy.lostStream = nil
@@ -89,8 +89,8 @@ extension Bridge {
 
   // MARK: Broken streams
 
-  /// Asks for the rest of a stream with the answer, if the server numbers its messages.
-  /// - Returns: false if it does not.
+  /// Requests the rest of a stream that broke before the answer, if the server gives its events ids.
+  /// - Returns: false if the rest cannot be requested.
   func resume(_ exchange: Exchange) -> Bool {
     guard exchange.kind == .message || exchange.kind == .resuming, !exchange.isModern,
       exchange.lastEventID != nil, legacy.version != nil,
@@ -98,7 +98,7 @@ extension Bridge {
     else { return false }
     exchange.kind = .resuming
     rest(exchange)
-    // The call is as good as new: its token may have expired while it ran.
+    // The call gets a new deadline, and may use a new token, because its token may have expired while it ran.
     exchange.deadline = newDeadline
     (exchange.hasFreshToken, exchange.hasNonce) = (false, false)
     return true
@@ -106,7 +106,7 @@ extension Bridge {
 
   // MARK: Lost sessions
 
-  /// The server does not know the session any more, so it has not carried out the request.
+  /// Handles a lost session. The server no longer knows the session, so it has not carried out the request.
   func sessionLost(_ exchange: Exchange) {
     guard !exchange.isInNewSession, !legacy.opening.isEmpty, exchange.kind == .message else {
       return refused(exchange)
@@ -119,7 +119,7 @@ extension Bridge {
     awaitSession(exchange)
   }
 
-  /// Begins the session again, unless that is in progress.
+  /// Makes the exchange wait for a new session, and initializes one unless that is in progress.
   func awaitSession(_ exchange: Exchange) {
     exchange.phase = .awaitingSession
     guard !isBeginningAgain else { return }

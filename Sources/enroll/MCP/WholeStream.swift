@@ -1,26 +1,26 @@
-// The transport HTTP+SSE of 2024-11-05: one stream (GET) has every message of the server. Its first event names the address
-// to which the host's messages are POSTed. The session is the stream: with it, the session is lost.
+// The transport HTTP+SSE of 2024-11-05: one stream (GET) has all messages of the server. Its first event names the
+// address to which the host's messages are POSTed. The session ends with the stream.
 
 import EnrollHost
 import EnrollMCP
 import EnrollRules
 
-/// What is known of the stream.
+/// The state of the HTTP+SSE stream.
 struct WholeStream {
-  /// Whether the server has this transport.
+  /// Whether the bridge uses this transport.
   var isInUse = false
   /// Where messages are POSTed; nil while there is no stream.
   var endpoint: String?
-  /// Whether the event named an address at another server.
+  /// Whether the `endpoint` event named an address of another server, or text that is not a URL.
   var isEndpointRefused = false
-  /// What the server said to Streamable HTTP before.
+  /// The server's refusal of Streamable HTTP, before the bridge tried HTTP+SSE.
   var refusal: ErrorAnswer?
 }
 
 extension Bridge {
   // MARK: The beginning
 
-  /// Whether the message waits for the address, which is asked for.
+  /// Whether the exchange has to wait for the address. If so, the stream is opened, unless this was done before.
   func waitsForEndpoint(_ exchange: Exchange) -> Bool {
     if options.transport == .sse { wholeStream.isInUse = true }
     guard wholeStream.isInUse, wholeStream.endpoint == nil, exchange.kind != .wholeStream,
@@ -34,7 +34,8 @@ extension Bridge {
     return true
   }
 
-  /// Whether the server may have the earlier transport: it does not take `initialize`, and its refusal is no answer.
+  /// Whether the server may support only HTTP+SSE: it refuses `initialize`, and not with an error of JSON-RPC. If so,
+  /// the bridge tries HTTP+SSE.
   func triesWholeStream(_ exchange: Exchange) -> Bool {
     guard options.transport == .auto, exchange.isInitialize, !wholeStream.isInUse,
       [400, 404, 405].contains(exchange.status), exchange.errorAnswer == nil
@@ -46,7 +47,7 @@ extension Bridge {
     return true
   }
 
-  /// - Returns: false for an address that must not get the messages.
+  /// - Returns: false for an address to which messages must not be sent.
   func takeEndpoint(_ data: [UInt8]) -> Bool {
     guard wholeStream.endpoint == nil else { return true }
     wholeStream.endpoint = String(validating: data, as: UTF8.self).flatMap {
@@ -58,19 +59,20 @@ extension Bridge {
 
   // MARK: Answers
 
-  /// The exchange whose request is answered.
+  /// The exchange whose request this message answers; nil if there is none.
   func asker(of content: Message.Content) -> Exchange? {
     guard case .single(let message) = content, message.method == nil, let id = message.id else { return nil }
     return all { $0.openIDs.contains(id) && ($0.isOfHost || $0.kind == .initializeAgain) }.first
   }
 
-  /// Waits for the answer on the stream. A message that gets none has ended.
+  /// Makes the exchange wait for its answer on the stream. A message that needs no answer ends in
+  /// ``releaseAnswered()``.
   func awaitAnswer(_ exchange: Exchange) {
     exchange.phase = .awaitingAnswer
     exchange.deadline = newDeadline
   }
 
-  /// Ends what was answered on the stream, and sends what has waited for it.
+  /// Ends the exchanges that were answered on the stream, and sends those that waited for its address.
   func releaseAnswered() {
     guard wholeStream.endpoint != nil else { return }
     for exchange in all(where: { $0.isAtServer && $0.openIDs.isEmpty }) { finish(exchange) }
@@ -114,13 +116,14 @@ extension Bridge {
           .refused, "\(options.serverName) has no stream of HTTP+SSE (status \(stream.status))."))
   }
 
-  /// There is no stream: what has waited for it gets the error, and the next `initialize` begins anew.
+  /// Handles a stream that could not be opened: the exchanges that waited for it get the error. The next `initialize`
+  /// tries Streamable HTTP first, unless the user chose HTTP+SSE.
   func wholeStreamFailed(_ answer: ErrorAnswer) {
     if options.transport == .auto { wholeStream = WholeStream() }
     for waiting in all(where: { $0.isWaitingForEndpoint }) { fail(waiting, answer) }
   }
 
-  /// Ends the wait for an address that the server does not send.
+  /// Ends the wait for the address if the server has not sent it in time.
   func endWaitForEndpoint() {
     let waiting = all { $0.isWaitingForEndpoint }
     guard waiting.contains(where: { now >= $0.deadline }),
@@ -142,6 +145,6 @@ extension Bridge {
 
 extension Exchange {
   var isWaitingForEndpoint: Bool { if case .awaitingEndpoint = phase { true } else { false } }
-  /// Whether the server has it, and answers on the stream of HTTP+SSE.
+  /// Whether the server has the message, and answers on the stream of HTTP+SSE.
   var isAtServer: Bool { if case .awaitingAnswer = phase { true } else { false } }
 }
