@@ -44,6 +44,7 @@ struct BridgeSignIn {
   /// No tab is opened again for this time.
   private static let tabSeconds: Int64 = 120
   private static let longestShownChallenge = 1024
+  /// How long a process that was just started may take until it has the lock.
 
   let options: BridgeOptions
   let session: CommandSession

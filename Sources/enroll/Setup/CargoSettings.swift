@@ -1,11 +1,11 @@
-// The registries of one host in Cargo's configuration. Cargo has no command that changes its configuration, so the file is
-// changed by lines; everything else in it stays as it is.
+// The registries of one host in Cargo's configuration. Cargo has no command that changes its configuration, so this
+// program adds and removes single lines of the file. Everything else in the file stays the same.
 
 /// The lines of `config.toml`.
 struct CargoSettings {
   private static let key = "credential-provider"
   private var lines: [String]
-  /// The lines that were removed (-) and added (+).
+  /// The removed (-) and added (+) lines.
   private(set) var shown: [String] = []
   private let host: NamedHost
 
@@ -33,7 +33,7 @@ struct CargoSettings {
   }
 
   /// Adds the line to each registry of the host.
-  /// - Returns: false if there is none, or if one has another provider.
+  /// - Returns: false if the host has no registry, or if one has another credential provider.
   mutating func add(_ line: String) -> Bool {
     let tables = self.tables
     guard !tables.isEmpty,
@@ -52,7 +52,7 @@ struct CargoSettings {
     return true
   }
 
-  /// Removes the lines that ``add(_:)`` has added.
+  /// Removes the lines that ``add(_:)`` added.
   mutating func remove() {
     for table in tables.reversed() {
       if let provider = table.provider, isOwn(lines[provider]) {
@@ -67,7 +67,7 @@ struct CargoSettings {
     return parts.contains("credential") && parts.contains(CredentialFormat.cargo.name)
   }
 
-  /// The lines of a registry's table: of its index, and of its provider.
+  /// For each registry's table, the positions of the lines for its index and for its credential provider.
   private var tables: [(index: Int, provider: Int?)] {
     var found: [(index: Int, provider: Int?)] = []
     var isRegistry = false
@@ -101,7 +101,7 @@ struct CargoSettings {
     return false
   }
 
-  /// The text behind `key =`; nil for another line.
+  /// The text after `key =`; nil for another line.
   private static func value(of key: String, in line: String) -> String? {
     let text = line.drop { $0 == " " || $0 == "\t" }
     guard text.hasPrefix(key) else { return nil }

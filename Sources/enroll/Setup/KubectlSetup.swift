@@ -1,4 +1,5 @@
-// kubectl, by `kubectl config`: a user of the kubeconfig file that runs `enroll`, in each context of the host's cluster.
+// kubectl, set up with `kubectl config`: adds a user that runs `enroll` to the kubeconfig file, and sets this user in
+// each context of the host's cluster.
 
 import EnrollJSON
 
@@ -29,7 +30,7 @@ extension SetupTool {
         plan.steps.append(
           .run(["kubectl", "config", "set-context", context.name, "--user=\(settings.user)"]))
       }
-      // It would not be known at --remove.
+      // A context with another user is not changed, because --remove could not restore that user.
       if let other = contexts.first(where: { ![settings.user, ""].contains($0.user) }) {
         throw Failure(
           .failed, "kubectl's context \(other.name) has another user, \(other.user): nothing is changed",
@@ -58,7 +59,7 @@ extension SetupRequest {
   }
 }
 
-/// The part of a kubeconfig file that is about one host.
+/// The part of a kubeconfig file for one host.
 private struct KubernetesSettings {
   /// The name of the user that runs this program.
   let user: String

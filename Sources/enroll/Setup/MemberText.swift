@@ -3,7 +3,7 @@
 
 import EnrollJSON
 
-/// A JSON document that is an object, as its bytes.
+/// The bytes of a JSON document that is an object.
 struct MemberText {
   private(set) var bytes: [UInt8]
 
@@ -14,7 +14,7 @@ struct MemberText {
     let value: Int
   }
 
-  /// nil for text that is no JSON object.
+  /// nil if the text is not a JSON object.
   init?(_ text: String) {
     bytes = Array(text.utf8)
     guard (try? JSON.parse(bytes))?.object != nil else { return nil }
@@ -24,8 +24,9 @@ struct MemberText {
 
   var json: JSON { (try? JSON.parse(bytes)) ?? .null }
 
-  /// Sets a text in an object of the document, which is made if it is missing.
-  /// - Returns: false, with nothing changed, if that member is no object, or has another value.
+  /// Sets a string in an object of the document. The object is made if it is missing.
+  /// - Returns: false, with nothing changed, if the member `object` is not an object, or if the key has another
+  ///   value.
   mutating func add(_ value: String, as key: String, in object: String) -> Bool {
     let before = json
     if let present = before[object]?[key] { return present.string == value }
@@ -40,7 +41,7 @@ struct MemberText {
     return json[object]?[key]?.string == value
   }
 
-  /// Removes a member of an object, and the object if it is empty then.
+  /// Removes a member of an object, and the object if it then is empty.
   mutating func remove(_ key: String, in object: String) {
     guard let found = members(of: start).first(where: { $0.key == object }),
       bytes[found.value] == UInt8(ascii: "{")
@@ -49,8 +50,8 @@ struct MemberText {
     if members(of: found.value).isEmpty { remove(object, from: start) }
   }
 
-  /// Adds an element at the end of a list of the document, which is made if it is missing.
-  /// - Returns: false, with nothing changed, if that member is no list.
+  /// Adds an element at the end of a list of the document. The list is made if it is missing.
+  /// - Returns: false, with nothing changed, if the member is not a list.
   mutating func append(_ element: JSON, to list: String) -> Bool {
     let before = json
     guard let found = members(of: start).first(where: { $0.key == list }) else {
@@ -76,7 +77,7 @@ struct MemberText {
     if all.indices.contains(index) { bytes.replaceSubrange(all[index], with: Array(element.text.utf8)) }
   }
 
-  /// Removes an element of a list, and the list if it is empty then.
+  /// Removes an element of a list, and the list if it then is empty.
   mutating func remove(_ index: Int, of list: String) {
     guard let found = members(of: start).first(where: { $0.key == list }) else { return }
     let all = elements(of: found.value)
@@ -90,7 +91,7 @@ struct MemberText {
 
   private mutating func insert(_ member: String, after brace: Int) {
     let first = members(of: brace).first
-    // The same blanks as before the member that follows.
+    // The new member gets the same white space as the member that follows it.
     let blanks = first.map { Array(bytes[(brace + 1)..<$0.whole.lowerBound]) } ?? []
     bytes.insert(
       contentsOf: blanks + Array(member.utf8) + (first == nil ? [] : [UInt8(ascii: ",")]), at: brace + 1)
@@ -131,7 +132,8 @@ struct MemberText {
     return found
   }
 
-  /// The members of the object whose brace is at `brace`. The document is JSON, so each has its colon and its end.
+  /// The members of the object whose brace is at `brace`. The document is valid JSON, so each member has a colon and
+  /// an end.
   private func members(of brace: Int) -> [Member] {
     var found: [Member] = []
     var at = brace + 1

@@ -1,4 +1,4 @@
-// Adds a host to `credentialHosts` of the profile, or removes it. Everything else in the file stays as it is.
+// Adds a host to `credentialHosts` of the profile, or removes it. Everything else in the file stays the same.
 
 import EnrollJSON
 import EnrollPosix
@@ -13,8 +13,8 @@ struct ProfileSetup {
 
   private static let member = UserDirectories.credentialHosts
 
-  /// The changed profile; nil if it has the host already.
-  /// - Throws: `.usage` if there is no profile, and if this or another profile names the host for another token.
+  /// The changed profile; nil if it already has the host.
+  /// - Throws: `.usage` if there is no profile, or if this or another profile names the host for another token.
   func added() throws(Failure) -> SetupPlan.Step? {
     var file = try file()
     let own = try hosts(of: file)
@@ -51,7 +51,7 @@ struct ProfileSetup {
     let old = file.text
     let entries = file.json[Self.member]?.array ?? []
     var removed: [JSON] = []
-    // From the end, so that the numbers of the others stay as they are.
+    // Entries are removed from the end, so that the positions of the other entries stay valid.
     for (index, host) in try hosts(of: file).enumerated().reversed() where names(host) {
       try require(host)
       removed.insert(entries[index], at: 0)
@@ -84,7 +84,7 @@ struct ProfileSetup {
     entry.formats.contains(format) && entry.host.isSamePlace(as: host)
   }
 
-  /// - Throws: `.usage` if the entry is for another token than this command.
+  /// - Throws: `.usage` if the entry is for a token other than this command's.
   private func require(_ entry: ProfileHost) throws(Failure) {
     guard entry.resource != resource || entry.account != account else { return }
     var words: [String] = []
@@ -107,7 +107,7 @@ struct ProfileSetup {
   private var path: String { session.place.configurationPath }
 
   /// The profile's file. Its paths stay relative.
-  /// - Throws: `.usage` if there is none, or if it is no JSON object.
+  /// - Throws: `.usage` if there is no such file, or if it is not a JSON object.
   private func file() throws(Failure) -> MemberText {
     guard let text = try SetupFile.read(path), let file = MemberText(text) else {
       _ = try session.configuration()

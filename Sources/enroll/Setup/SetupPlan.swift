@@ -1,4 +1,5 @@
-// What `enroll setup` changes: files, links, and the commands of tools. It is shown before anything is done.
+// The changes that `enroll setup` makes: to files and links, and with commands of tools. The plan is shown before
+// anything is changed.
 
 import CPosix
 import EnrollPosix
@@ -13,21 +14,21 @@ struct SetupPlan: Equatable {
     case unlink(String)
   }
 
-  /// A file with another content.
+  /// A file with its old and its new content.
   struct FileChange: Equatable {
     let path: String
     /// nil for a file that does not exist.
     let old: String?
     let new: String
-    /// What goes (-) and comes (+). Only that is shown: the other lines of the file can have secrets.
+    /// The removed (-) and added (+) lines. No other lines are shown, because the file may have secrets.
     let shown: [String]
   }
 
   var steps: [Step] = []
-  /// What the user has to know or to do.
+  /// Notes for the user: what to know, or to do.
   var notes: [String] = []
 
-  /// The changes as people read them: commands, and what goes (-) and comes (+) in files.
+  /// The changes as text for people: the commands, and the removed (-) and added (+) lines of files.
   var lines: [String] {
     steps.flatMap { step in
       switch step {
@@ -39,7 +40,7 @@ struct SetupPlan: Equatable {
     }
   }
 
-  /// - Throws: `.failed` at the first step that fails; the steps before it are done.
+  /// - Throws: `.failed` at the first step that fails; the steps before it stay done.
   func perform() throws(Failure) {
     for (index, step) in steps.enumerated() {
       switch step {
@@ -75,8 +76,8 @@ struct SetupPlan: Equatable {
 /// A file of another program.
 enum SetupFile {
   /// nil if there is no such file.
-  /// - Throws: `.failed` for a file that cannot be read, or is not UTF-8, and for a link that leads nowhere: it is not
-  ///   changed then.
+  /// - Throws: `.failed` for a file that cannot be read, or is not UTF-8, and for a link whose target does not exist.
+  ///   Such a file is not changed.
   static func read(_ path: String) throws(Failure) -> String? {
     let descriptor = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
     guard descriptor >= 0 else {
@@ -113,20 +114,20 @@ enum SetupFile {
     return String(cString: real)
   }
 
-  /// Whether there is a file, or a link, also one that leads nowhere.
+  /// Whether there is a file or a link. A link counts even if its target does not exist.
   static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
   }
 
-  /// nil if the path is no link.
+  /// nil if the path is not a link.
   static func linkTarget(_ path: String) -> String? {
     var letters = [CChar](repeating: 0, count: 4096)
     let count = readlink(path, &letters, letters.count)
     return count > 0 ? String(decoding: letters[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
   }
 
-  /// Replaces the file atomically, with the mode that it has. A link stays one: its target is replaced.
+  /// Replaces the file atomically, and keeps its mode. A link stays a link: its target is replaced.
   static func write(_ text: String, to path: String) throws(Failure) {
     let target = realPath(path) ?? path
     var status = stat()
@@ -141,10 +142,10 @@ enum SetupFile {
 enum OwnProgram {
   static let name = "enroll"
 
-  /// `enroll` if the shell finds it, else the path of this program.
+  /// `enroll` if it is in PATH, otherwise the path of this program.
   static var word: String { inPath(name) == nil ? path : name }
 
-  /// The path for a link: the one that stays the same when the program is replaced by a newer one.
+  /// The path for a link. It stays valid when a newer version replaces the program.
   static var path: String {
     if let path = inPath(name) { return path }
     return enroll_posix_program().flatMap { SetupFile.realPath(String(cString: $0)) } ?? name

@@ -1,19 +1,20 @@
-// The table of the tools that `enroll setup` knows: for each the changes that make it ask `enroll`, and their removal.
+// The table of the tools that `enroll setup` knows: for each tool the changes that make it ask `enroll`, and their
+// removal.
 
 import EnrollArguments
 import EnrollJSON
 import EnrollPosix
 import EnrollRules
 
-/// A tool, and what is changed for it.
+/// A tool, and the changes for it.
 struct SetupTool: Sendable {
   /// The word on the command line.
   let name: String
-  /// What the command does, as a sentence for the help.
+  /// A sentence for the help: what the command does.
   let summary: String
-  /// Whether the tool's configuration has a command line, with the options of the token.
+  /// Whether the tool's configuration contains a command line, which can have the token's options.
   var hasCommandLine = false
-  /// Whether what is written can have `--username`, and `--resource`.
+  /// Whether the written lines can contain `--username`, and `--resource`.
   var takesUsername = false
   var takesResource = true
   let add: @Sendable (SetupRequest) throws(Failure) -> SetupPlan
@@ -22,14 +23,14 @@ struct SetupTool: Sendable {
   static let all: [SetupTool] = [.git, .docker, .kubectl, .cargo, .terraform]
 }
 
-/// The host, and the token's options, for the lines that are written.
+/// The host and the token's options, for the lines that `enroll setup` writes.
 struct SetupRequest {
   let host: NamedHost
   /// Options of `enroll credential` and `enroll token`: context, resource.
   let options: [String]
   let username: String?
   let resource: String?
-  /// The account that the user named; nil for the usual one.
+  /// The account that the user named; nil for the default account.
   let account: String?
   let session: CommandSession
 
@@ -44,7 +45,7 @@ struct SetupRequest {
       session: session, host: host, format: format, username: username, resource: resource, account: account)
   }
 
-  /// A folder or a file in the user's home, unless a variable names it.
+  /// The path that `variable` contains; otherwise the path `below` the user's home.
   func path(_ variable: String?, _ below: String) throws(Failure) -> String {
     if let variable, variable.hasPrefix("/") { return variable }
     let known = Environment.process["HOME"] ?? UserDirectories.homeOfPasswordDatabase
@@ -54,7 +55,7 @@ struct SetupRequest {
     return "\(home)/\(below)"
   }
 
-  /// Links this program under the name that a tool starts, unless there is such a program.
+  /// Adds a link to this program, with the name that a tool starts, unless there is already such a program.
   func link(_ path: String, isThere: Bool, _ plan: inout SetupPlan) {
     guard !isThere else { return }
     plan.steps.append(.link(path: path, to: OwnProgram.path))
@@ -66,7 +67,7 @@ struct SetupRequest {
 }
 
 extension SetupTool {
-  /// git, by `git config`. The empty helper comes first, so that git gives the token to no other helper.
+  /// git, set up with `git config`. The empty helper comes first, so that git gives the token to no other helper.
   static let git = SetupTool(
     name: "git", summary: "Make git get the token for a host over https.", hasCommandLine: true,
     takesUsername: true,
@@ -78,7 +79,8 @@ extension SetupTool {
         .run(["git", "config", "--global", "--replace-all", key, ""]),
         .run(["git", "config", "--global", "--add", key, helper]),
       ])
-      // It would not be known at --remove. The empty helper is this program's own if it stands before one.
+      // Other helpers are not replaced, because --remove could not restore them. An empty helper counts as this
+      // program's own if a helper of this program is there, too.
       let isOwn = present.contains { isGitHelper($0) }
       if let other = present.first(where: { !isGitHelper($0) && !($0.isEmpty && isOwn) }) {
         throw Failure(
@@ -94,7 +96,7 @@ extension SetupTool {
       var values: [String] = []
       for value in present where isGitHelper(value) && !values.contains(value) { values.append(value) }
       guard !values.isEmpty else { return SetupPlan() }
-      // The empty helper keeps its meaning for helpers that somebody has added since.
+      // The empty helper stays if somebody has added other helpers since, because it also applies to them.
       if present.contains(""), present.allSatisfy({ $0.isEmpty || isGitHelper($0) }) { values.append("") }
       return SetupPlan(
         steps: values.map { .run(["git", "config", "--global", "--fixed-value", "--unset-all", key, $0]) })
@@ -107,7 +109,7 @@ extension SetupTool {
   }
 
   private static func isGitHelper(_ value: String) -> Bool {
-    // A path with blanks is quoted.
+    // A path with spaces is quoted.
     value.hasPrefix("!")
       && ["enroll credential git ", "enroll' credential git "].contains { ASCII.contains(value, $0) }
   }
@@ -119,7 +121,8 @@ extension SetupTool {
       .map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Docker, Podman and others: they name a helper for each registry, and start it without arguments.
+  /// Docker, Podman and others: their configuration names a helper for each registry, and they start it without
+  /// arguments.
   static let docker = SetupTool(
     name: "docker", summary: "Make Docker, Podman and others get the token for a registry.",
     takesUsername: true,
@@ -162,7 +165,7 @@ extension SetupTool {
       return plan
     })
 
-  /// A change of `credHelpers` for hosts.
+  /// Changes `credHelpers` for hosts.
   private static func dockerChange(
     _ path: String, _ old: String?, _ new: String, _ sign: String, _ hosts: [String]
   ) -> SetupPlan.Step {
@@ -177,7 +180,7 @@ extension SetupTool {
     return try request.path(folder.map { "\($0)/config.json" }, ".docker/config.json")
   }
 
-  /// Cargo, for each registry of its configuration that has the host.
+  /// Cargo, for each registry of its configuration that is at the host.
   static let cargo = SetupTool(
     name: "cargo", summary: "Make Cargo get the token for a registry that its configuration names.",
     hasCommandLine: true,
@@ -211,7 +214,7 @@ extension SetupTool {
     return try request.path(folder.map { "\($0)/config.toml" }, ".cargo/config.toml")
   }
 
-  /// Terraform and OpenTofu: they have one helper for all hosts, so the profile names the hosts.
+  /// Terraform and OpenTofu: they have only one helper for all hosts, so the profile names the hosts.
   static let terraform = SetupTool(
     name: "terraform", summary: "Make Terraform get the token for a host.",
     add: { request throws(Failure) in

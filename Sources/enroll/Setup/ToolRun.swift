@@ -1,10 +1,10 @@
-// Runs a program to the end, and reads what it prints: the tools that change their own configuration.
+// Runs a program until it ends, and reads its output. It is for tools that change their own configuration.
 
 import CPosix
 import EnrollPosix
 
 enum ToolRun {
-  /// The end of a program.
+  /// The result of a program that has ended.
   struct Ending {
     let status: Int32
     /// Its standard output; empty if ``isCut``.
@@ -15,8 +15,9 @@ enum ToolRun {
 
   static let limit = 1 << 22
 
-  /// What a command prints whose output is needed.
-  /// - Throws: `.failed` if it cannot be started, prints more than ``limit`` bytes, or something that is not UTF-8.
+  /// Runs a command whose complete output is needed.
+  /// - Throws: `.failed` if the command cannot be started, prints more than ``limit`` bytes, or prints text that is
+  ///   not UTF-8.
   static func output(_ words: [String]) throws(Failure) -> Ending {
     let line = words.joined(separator: " ")
     guard let ending = run(words) else {
@@ -29,14 +30,14 @@ enum ToolRun {
   }
 
   /// - Parameters:
-  ///   - words: the program, which is searched in PATH, and its arguments. Its errors are this program's errors.
-  ///   - atTerminal: whether it gets this program's input, and prints to standard error.
-  /// - Returns: nil if it cannot be started, or prints something that is not UTF-8.
+  ///   - words: the program, which is searched in PATH, and its arguments. Its standard error is this program's.
+  ///   - atTerminal: whether the program gets this program's standard input, and prints to standard error.
+  /// - Returns: nil if the program cannot be started, or prints text that is not UTF-8.
   static func run(_ words: [String], atTerminal: Bool = false) -> Ending? {
     var ends: [Int32] = [-1, -1]
     guard enroll_posix_pipe(&ends) == 0 else { return nil }
     defer { close(ends[0]) }
-    // Programs do not expect a standard output that does not wait.
+    // Programs do not expect a non-blocking standard output.
     enroll_posix_make_blocking(ends[1])
     guard let child = start(words, output: atTerminal ? STDERR_FILENO : ends[1], atTerminal) else {
       close(ends[1])
@@ -58,9 +59,9 @@ enum ToolRun {
     }
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0, enroll_posix_errno() == EINTR {}
-    // The cut may be within a character.
+    // Cut output is dropped, because it may end inside a character.
     guard let output = isCut ? "" : String(validating: bytes, as: UTF8.self) else { return nil }
-    // WIFEXITED and WEXITSTATUS, which are macros.
+    // WIFEXITED and WEXITSTATUS, written out because Swift cannot call macros.
     return Ending(
       status: status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F), output: output, isCut: isCut)
   }

@@ -1,6 +1,6 @@
 // Temporary credentials of AWS for the id_token: one unsigned request AssumeRoleWithWebIdentity to the Security Token
-// Service (AWS STS API Reference), and the document that AWS programs read from `credential_process`. It refuses answers
-// without an expiry.
+// Service (AWS STS API Reference), and the document that AWS programs read from `credential_process`. An answer
+// without an expiry is refused.
 
 import EnrollArguments
 import EnrollCrypto
@@ -17,7 +17,8 @@ struct AWSCredentials {
   private let isOfAWS: Bool
 
   /// - Parameter service: nil for AWS's own, in the region of the environment.
-  /// - Throws: for a region that is no name of one: it is a part of the host that gets the id_token.
+  /// - Throws: for a region that is not a valid name, because the region becomes part of the host that gets the
+  ///   id_token.
   init(role: String, service: String?, _ environment: Environment = .process) throws(UsageError) {
     self.role = role
     isOfAWS = service == nil
@@ -37,13 +38,13 @@ struct AWSCredentials {
     return "https://sts.\(region).amazonaws.com\(region.hasPrefix("cn-") ? ".cn" : "")/"
   }
 
-  /// The certificate authorities for the service. Those of the profile are for the provider, and for a service that the
-  /// user named.
+  /// The certificate authorities for the service. The profile's authorities apply to the provider and to a service
+  /// that the user named, not to AWS's own service.
   func certificateFile(of document: ConfigurationDocument) -> String? {
     isOfAWS ? nil : document.certificateFile
   }
 
-  /// - Throws: `.refused` if the service refuses, with its words; `.unreachable`.
+  /// - Throws: `.refused` with the service's message if the service refuses; `.unreachable`.
   func document(_ idToken: String, _ session: CommandSession) throws(Failure) -> JSON {
     let document = try session.configuration()
     let transport = CurlTransport(
@@ -55,7 +56,7 @@ struct AWSCredentials {
     return try Self.document(response.status, String(decoding: response.body, as: UTF8.self))
   }
 
-  /// The request, whose secret is kept out of messages.
+  /// The request. Its secret does not appear in error messages.
   func request(_ idToken: String) -> HTTPRequest {
     var request = HTTPRequest(
       .post, service, headers: [HTTPHeader("Content-Type", FormEncoding.contentType)],
@@ -67,7 +68,7 @@ struct AWSCredentials {
     return request
   }
 
-  /// The document for the answer of the service.
+  /// The document that AWS programs read, made from the answer of the service.
   static func document(_ status: Int, _ answer: String) throws(Failure) -> JSON {
     func text(_ name: String) -> String? { element(name, in: answer) }
     if let code = text("Code") {
@@ -92,7 +93,8 @@ struct AWSCredentials {
     ])
   }
 
-  /// The text of the first element of this name (XML 1.0), which has no elements and no attributes.
+  /// The text of the first element with this name (XML 1.0). The element has no attributes, and no elements inside
+  /// it.
   private static func element(_ name: String, in answer: String) -> String? {
     let bytes = Array(answer.utf8)
     guard let begin = place(of: "<\(name)>", in: bytes, from: 0),

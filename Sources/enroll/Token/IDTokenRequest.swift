@@ -1,5 +1,5 @@
-// The request for an id_token, for programs that use one as a credential, such as a Kubernetes API server. In
-// OpenID Connect an id_token is for the client itself; here the user decides to pass it to another program.
+// The request for an id_token, for programs that use one as a credential, such as a Kubernetes API server. In OpenID
+// Connect, an id_token is only for the client itself. Here the user decides to pass the id_token to another program.
 
 import EnrollRules
 import EnrollCrypto
@@ -19,9 +19,9 @@ struct IDTokenRequest {
   /// Whether no warning is printed.
   var isQuiet = false
 
-  /// Returns the stored id_token, or an id_token from a renewal. An id_token is renewed as early as an access token. If
-  /// that fails, the old one is returned until it expires.
-  /// - Throws: `.refused` if the provider issues none that lasts long enough.
+  /// Returns the stored id_token, or an id_token from a renewal. An id_token is renewed as early as an access token.
+  /// If the renewal fails, the old id_token is returned until it expires.
+  /// - Throws: `.refused` if the provider issues no id_token that lasts long enough.
   func perform(_ client: Client, _ session: CommandSession) throws(Failure) -> BearerToken {
     guard let span = renewsIfAskedWithin else { return try find(client, session, refused: nil) }
     let notes = RenewalNotes()
@@ -38,7 +38,7 @@ struct IDTokenRequest {
     _ client: Client, _ session: CommandSession, refused: String?
   ) throws(Failure) -> BearerToken {
     let before = try kept(client, session)
-    // Another process may have renewed it by now.
+    // Another process may have renewed the id_token by now.
     let isAskedAgain = before.map { $0.token.text == refused } ?? false
     let access = isAskedAgain ? before?.accessToken : nil
     if !renews, !isAskedAgain, let before, before.lasts { return before.token }
@@ -76,8 +76,9 @@ struct IDTokenRequest {
     throw words ?? Self.noLaterOne
   }
 
-  /// Whether a renewal brought a later token that lasts long enough when it is issued. If the clocks were changed, its end
-  /// may seem to be past until the next response confirms the difference.
+  /// Whether a renewal gave a later id_token whose lifetime is long enough. Only the lifetime counts here: after a
+  /// change of a clock, the id_token may seem to have expired until the next response confirms the difference of the
+  /// clocks.
   private func isNewlyIssued(_ renewed: Kept, after before: Kept?) -> Bool {
     guard let before, let lifetime = renewed.lifetime else { return false }
     return renewed.end > before.end && lifetime > minimumLifetime
@@ -91,11 +92,13 @@ struct IDTokenRequest {
 
   private struct Kept {
     let token: BearerToken
-    /// The access token that was stored with it.
+    /// The access token that was stored with the id_token.
     let accessToken: Secret?
-    /// Whether it is printed without a renewal: it is not due for one yet, and lasts as long as the caller wants.
+    /// Whether the id_token is printed without a renewal: it is not yet due for renewal, and lasts as long as the
+    /// caller wants.
     let lasts: Bool
-    /// Whether it is printed if a renewal gives no other: it may be due for one, but lasts as long as the caller wants.
+    /// Whether the id_token is printed if a renewal gives no other: it may be due for renewal, but lasts as long as
+    /// the caller wants.
     let isValid: Bool
     /// `exp`, in seconds since 1970.
     let end: Int64
@@ -106,7 +109,7 @@ struct IDTokenRequest {
   private func kept(_ client: Client, _ session: CommandSession) throws(Failure) -> Kept? {
     let snapshot = try session.read(client)
     guard let text = snapshot.idToken?.reveal(), let end = Self.end(of: text) else { return nil }
-    // The claim is by the provider's clock. Programs that get the token compare its end with this machine's.
+    // The claim follows the provider's clock. Programs that get the id_token compare it with this machine's clock.
     let ownEnd = UnixTime(seconds: end).since(UnixTime(seconds: snapshot.serverClockOffsetSeconds ?? 0))
     let lifetime = Self.time(of: "iat", in: text).map { end - $0 }
     let margin = BearerToken.margin(

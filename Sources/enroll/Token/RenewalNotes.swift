@@ -1,5 +1,5 @@
-// What the program remembers between its runs about tokens that it has printed, in a small file in the user's state
-// directory, which only the user can read. A token appears in it as a digest (R40).
+// Notes about tokens that the program has printed, kept between its runs. They are in a small file in the user's
+// state directory, which only the user can read. For a token they contain only a digest (R40).
 
 import CPosix
 import EnrollCrypto
@@ -10,7 +10,7 @@ import EnrollRules
 
 struct RenewalNotes {
   private static let name = "tokens.json"
-  /// The most tokens that are remembered, the latest ones.
+  /// The most tokens in the notes. The oldest are dropped.
   private static let limit = 64
 
   /// The file; nil if the user has no state directory.
@@ -34,13 +34,14 @@ struct RenewalNotes {
 
   func add(replacement token: String, at now: Int64) { add(token, .integer(now), to: "replacements") }
 
-  /// Whether a program that asks for this token asks for the second time in `seconds`, because a server refused it. A
-  /// token that has just replaced another one was printed for other programs that ask at the same time.
+  /// Whether a program asks for this token for the second time in `seconds`, because a server refused it. A token
+  /// that has just replaced another does not count: it was printed for other programs that ask at the same time.
   func isAskedAgain(_ token: String, within seconds: Int64, of now: Int64) -> Bool {
     hasPrinted(token, within: seconds, of: now) && !isReplacement(token, within: Self.sameTime, of: now)
   }
 
-  /// Programs whose token a server refused at the same time ask within this many seconds of each other.
+  /// If a server refuses a token to several programs at the same time, they ask again within this many seconds of
+  /// each other.
   private static let sameTime: Int64 = 2
 
   /// Whether a renewal gave no id_token after this one, so that another renewal is pointless.

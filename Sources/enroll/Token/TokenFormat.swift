@@ -1,5 +1,5 @@
 // The output of `enroll token`: only the token, or the document that another program reads. The help, the manual and
-// docs/other-programs.md have their words from this table.
+// docs/other-programs.md get their texts from this table.
 
 import CPosix
 import EnrollJSON
@@ -7,7 +7,7 @@ import EnrollJSON
 enum TokenFormat: String, CaseIterable {
   case text, header, bearer, headers, google, kubernetes, aws, env
 
-  /// What is printed, and for which programs.
+  /// What the format prints, and for which programs.
   var summary: String {
     switch self {
     case .text: "only the token"
@@ -26,7 +26,7 @@ enum TokenFormat: String, CaseIterable {
   /// Whether the program always wants the id_token.
   var isForIDToken: Bool { self == .google || self == .aws }
 
-  /// Whether the program reads standard error as a part of the answer.
+  /// Whether the program reads standard error as part of the answer.
   var readsErrors: Bool { self == .google }
 
   func words(_ token: BearerToken, isIDToken: Bool, _ environment: Environment = .process) -> String {
@@ -36,14 +36,14 @@ enum TokenFormat: String, CaseIterable {
     case .bearer: "Bearer \(token.text)"
     case .headers: JSON.object([("Authorization", .string("Bearer \(token.text)"))]).text
     case .google: Self.google(token).text
-    // AWSCredentials.swift makes the document, by a request.
+    // The document needs a request, which AWSCredentials.swift sends.
     case .aws: token.text
     case .kubernetes: Self.execCredential(token, environment).text
     case .env: Self.variables(token, isIDToken ? "ID_TOKEN" : "ACCESS_TOKEN")
     }
   }
 
-  /// The words on standard output if there is no token; nil for none.
+  /// The text on standard output if there is no token; nil for no text.
   func words(for failure: Failure) -> String? {
     guard self == .google else { return nil }
     return JSON.object([

@@ -1,4 +1,4 @@
-// Another token for a program that asks again, because a server may have refused the first one.
+// Gets another token for a program that asks again, because a server may have refused the first token.
 
 import EnrollCrypto
 import EnrollHost
@@ -13,8 +13,8 @@ extension Client {
     _ token: Secret, for audience: TokenAudience? = nil, until deadline: Instant,
     cancellation: (any Cancellation)?
   ) throws(EnrollError) -> AccessOutcome {
-    // Without a refresh token, `rejected` would mark the token as unusable. It may be good, because some programs ask
-    // again for other reasons.
+    // Without a refresh token, `rejected` would mark the token as unusable. The token may still be valid, because
+    // some programs ask again for other reasons.
     guard try readAccount().renews == true else {
       return try refresh(for: audience, until: deadline, cancellation: cancellation)
     }

@@ -26,7 +26,7 @@ struct TokenReport {
     case .stale(_, let reason):
       guard isTokenOld else { return .done }
       switch reason.code {
-      // The library's own HTTP, such as a missing libcurl.
+      // The library's own HTTP fails, for example because libcurl is missing.
       case .unsupported where reason.field == EnrollError.transportField: return unavailable(reason)
       // Without the provider's own error code, an intermediary may have answered.
       case .oauth where reason.oauthError != nil: return .refused
@@ -49,7 +49,7 @@ struct TokenReport {
     return status.isOfThisMachine ? status : .unreachable
   }
 
-  /// The token that the outcome has, fresh or not; nil if there is none.
+  /// The outcome's token, fresh or not; nil if there is none.
   private var held: AccessToken? {
     switch outcome {
     case .valid(let token), .stale(let token, _): token
@@ -60,7 +60,7 @@ struct TokenReport {
   /// The token to print; nil if there is none, or if it is too old.
   var token: String? { isTokenOld ? nil : held?.value.reveal() }
 
-  /// Whether the token works for everyone who has it (RFC 6750).
+  /// Whether the token works for anyone who has it (RFC 6750).
   var isBearer: Bool { held?.tokenType.lowercased() != "dpop" }
 
   /// Whether the provider could not be reached, or had a problem, so that a later call may return the token.

@@ -4,14 +4,14 @@
 import EnrollRules
 import EnrollPosix
 
-/// The time in which one command requests a token.
+/// The time that one command has to get a token.
 struct TokenWait {
   /// Whether the user set the timeout.
   private let isNamed: Bool
-  /// The end of the time, if the process is not stopped.
+  /// The end of this time, if the process is never stopped.
   private let end: Instant
   private let stoppedBefore: Int64
-  /// How long the process had been stopped, as known at the last request.
+  /// How long the process had been stopped at the last request.
   private var known: Int64
 
   /// The time begins now.
