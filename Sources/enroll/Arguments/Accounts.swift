@@ -52,7 +52,7 @@ struct Accounts: EnrollCommand {
     return .done
   }
 
-  /// Whether commands without an account use this one.
+  /// Whether commands that name no account use this one.
   private func isUsed(_ row: AccountList.Row, _ place: Context) -> Bool {
     row.name == place.account && (!place.isChosen || row.profile == place.configurationName)
   }

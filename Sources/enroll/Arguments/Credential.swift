@@ -1,5 +1,5 @@
-// `enroll credential FORMAT`: programs that ask a command for a credential get a token, for the hosts that a command-line
-// option or a profile names.
+// `enroll credential FORMAT`: gives a token to programs that ask a command for a credential. They get it only for the
+// hosts that a command-line option or a profile names.
 
 import EnrollArguments
 import EnrollRules
@@ -50,7 +50,8 @@ struct Credential {
     var failure: Failure?
     if named == nil {
       do throws(Failure) { profiles = try ProfileHosts(place, for: format.name) } catch { failure = error }
-      // A program that starts a link asks about any host, and gets its word for no credential.
+      // A program that starts this one through a link may ask about any host. It then gets its protocol's answer for
+      // "no credential", not an error.
       if let profiles, profiles.all.isEmpty, profiles.unread == nil, !ProgramName.isLink {
         throw UsageError(
           "No host is named. The token goes to those alone that --host names, or credentialHosts in a profile."
@@ -78,7 +79,7 @@ struct Credential {
   }
 }
 
-/// The options for a token that lasts for a request of some time, such as a large push.
+/// The options for a token that lasts for a long request, such as a large push.
 private enum LastingToken {
   private static let lifetime = Parameter.option(
     "min-lifetime", value: "seconds",

@@ -1,5 +1,5 @@
-// The program, and the interface between its command lines and its commands: a command has options for its context, and
-// a run that ends with an exit status.
+// The program, and the protocol that its commands conform to: a command has options for its context, and its run ends
+// with an exit status.
 
 import CPosix
 import EnrollArguments
@@ -95,7 +95,7 @@ extension EnrollCommand {
   var attempt: [String] { [Self.command.name] }
 
   var request: CommandRequest {
-    // The profile of the resource, if there is one.
+    // If the resource has a profile, the command uses it.
     var place = place.at(resource, mustExist: provider == nil)
     place.namesProvider = !(provider?.words ?? []).isEmpty
     return CommandRequest(

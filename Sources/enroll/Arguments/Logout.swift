@@ -45,7 +45,8 @@ struct Logout: EnrollCommand {
     do throws(Failure) {
       try end(session, &ended)
     } catch {
-      // Ctrl-C ends the wait for the provider, or an account could not be signed out. The others already are.
+      // The user pressed Ctrl-C while the command waited for the provider, or an account could not be signed out. The
+      // accounts in `ended` are signed out already.
       guard !ended.isEmpty else { throw error }
       _ = tell(ended, session, error)
       return error.ending
@@ -63,7 +64,7 @@ struct Logout: EnrollCommand {
       return try end(session.place.account, try session.configuration(), session, &ended)
     }
     let names = try session.accountNames()
-    // If there is no default profile, this uses the configurations of all profiles, because each resource has
+    // If there is no default profile, the command uses the configurations of all profiles, because each resource has
     // its own profile.
     var first: Failure?
     for configuration in try AccountList.configurations(session) {
@@ -82,7 +83,7 @@ struct Logout: EnrollCommand {
     if let first { throw first }
   }
 
-  /// Signs the account out, also at other clients of its resource at which a sign-in waits for confirmation.
+  /// Signs the account out. If sign-ins wait for confirmation at other clients of its resource, signs them out, too.
   private func end(
     _ name: String, _ configuration: ConfigurationDocument, _ session: CommandSession,
     _ ended: inout [EndedSession]
@@ -98,7 +99,8 @@ struct Logout: EnrollCommand {
     }
   }
 
-  /// Adds the account to `ended` if a user was signed in. It does so before it throws, if the session was erased.
+  /// Signs out at one client. Adds the account to `ended` if a user was signed in; if the session was erased, also
+  /// before an error is thrown.
   private func end(
     _ client: Client, _ name: String, _ session: CommandSession, _ ended: inout [EndedSession]
   ) throws(Failure) {
@@ -166,7 +168,7 @@ struct Logout: EnrollCommand {
     return .done
   }
 
-  /// The URL contains the id_token: it is only shown after `--browser`, and printed nowhere else.
+  /// The URL contains the id_token: it is shown only with `--browser`, and printed nowhere else.
   private func endBrowserSession(_ address: String?, _ session: CommandSession) {
     let terminal = Terminal.errors
     guard browser else {

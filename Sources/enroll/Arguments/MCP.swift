@@ -94,7 +94,7 @@ struct MCP: EnrollCommand {
   private let isCheck: Bool
   private let snippet: HostSnippet?
   private let words: [String]
-  /// The further options, as arguments for a host's configuration.
+  /// The other options, as arguments for a host's configuration.
   private let hostWords: [String]
   private let headerPath: String?
 
@@ -151,7 +151,7 @@ struct MCP: EnrollCommand {
     }
     let parameters = values[Self.authorizeParameter]
     try Self.check(parameters, sendsResource: sendsResource)
-    // They are keys of the profile that the sign-in saves.
+    // These options become keys of the profile that the sign-in saves.
     var login = own
     if !sendsResource { login.add("--set", "resourceParameter=none") }
     for parameter in parameters { login.add("--set", "authorizeParameters.\(parameter)") }
@@ -210,7 +210,7 @@ struct MCP: EnrollCommand {
   var request: CommandRequest {
     var place = place.at(options.resource, mustExist: false)
     place.namesProvider = true
-    // Without a terminal for questions: standard input is the host's.
+    // No questions are asked, except with --check: standard input belongs to the host.
     return CommandRequest(place: place, mayAsk: isCheck, resource: options.resource, attempt: attempt)
   }
 
@@ -251,7 +251,7 @@ struct MCP: EnrollCommand {
     return .done
   }
 
-  /// The file behind a link.
+  /// The path of the file to which a link leads.
   private static func path(of program: String) -> String? {
     guard let resolved = realpath(program, nil) else { return nil }
     defer { free(resolved) }

@@ -96,13 +96,14 @@ struct Setup {
     return try perform(shown, again: plan, session)
   }
 
-  /// The account for the profile's entry; nil for the usual one.
+  /// The account for the profile's entry; nil for the default account.
   private func account(_ session: CommandSession) -> String? {
     let chosen = session.place.isChosen && session.place.account != "default" ? session.place.account : nil
     return place.account ?? Environment.process["ENROLL_ACCOUNT"] ?? chosen
   }
 
-  /// - Parameter again: makes the plan again, because another program may have changed something before the answer.
+  /// - Parameter again: makes the plan again after the user's answer, because another program may have changed
+  ///   something in the meantime.
   private func perform(
     _ plan: SetupPlan, again: () throws(Failure) -> SetupPlan, _ session: CommandSession
   ) throws(Failure) -> CommandStatus {

@@ -23,14 +23,14 @@ struct SignInArguments {
     help:
       "A scope to request, instead of the configured ones; with --resource, besides those of the sign-in before. Repeatable."
   )
-  /// The time before the hint about a sign-in that takes long; tests shorten it.
+  /// The time before the hint about a sign-in that takes long. Tests shorten it.
   private static let redirectHint = Parameter.option(
     "long-wait", value: "seconds", help: "Seconds without a redirect before a hint is shown.",
     in: 0...86_400, default: RedirectHint.usualSeconds, isHidden: true)
-  /// For a sign-in without a terminal, which a bridge starts.
+  /// For a sign-in that a bridge or `--login` starts, which has no terminal.
   private static let browserQuestion = Parameter.flag(
     "ask-in-browser", help: "Ask in the browser whether to trust a provider of --resource.", isHidden: true)
-  /// For the same sign-in.
+  /// For a sign-in that a bridge or `--login` starts.
   private static let wish = Parameter.option(
     "open-again", value: "path", help: "Open the browser's tab again when this file appears.", isHidden: true)
   private static let anotherClient = Parameter.flag(
@@ -54,7 +54,7 @@ struct SignInArguments {
   let redirectHintSeconds: Int64
   let registerAgain: Bool
   let asksInBrowser: Bool
-  /// The file that asks for another tab.
+  /// The path of the file that asks for the tab to be opened again.
   private let tabWish: String?
   let provider: ProviderArguments
 
@@ -81,10 +81,10 @@ struct SignInArguments {
     }
   }
 
-  /// Whether a bridge has started this command: nobody reads its standard error.
+  /// Whether a bridge or `--login` has started this command, so that nobody reads its standard error.
   var isForBridge: Bool { tabWish != nil }
 
-  /// Opens the address again if a bridge has asked for it.
+  /// Opens the address again if a bridge has asked for that.
   func openAgain(_ address: String, at now: Int64) {
     guard let tabWish, unlink(tabWish) == 0, Browser().open(address) != nil else { return }
     Output.json(.object([("opened", .integer(now))]))

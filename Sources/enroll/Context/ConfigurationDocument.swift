@@ -1,5 +1,5 @@
-// The document of a configuration, which the file of a profile contains. The program makes it from options, edits it and
-// saves it, so it keeps keys that the user added. Only the checked configuration opens a client.
+// The document of a configuration, which the file of a profile contains. The program makes the document from options,
+// edits it and saves it. Keys that the user added stay in it. A client is opened only with the checked configuration.
 
 import EnrollRules
 import EnrollJSON
@@ -19,7 +19,7 @@ struct ConfigurationDocument: Equatable {
 
   init(_ json: JSON) { self.json = json }
 
-  /// - Throws: `.configuration` for a document that is no valid configuration.
+  /// - Throws: `.configuration` if the document is not a valid configuration.
   func checked() throws(EnrollError) -> Configuration { try Configuration(json: forLibrary) }
 
   /// The document without the member that only this program reads.
@@ -60,13 +60,13 @@ struct ConfigurationDocument: Equatable {
     set { self[.prompt] = newValue.map { .string($0) } }
   }
 
-  /// Whether tokens have to be bound to a key.
+  /// Whether tokens must be bound to a key (DPoP).
   var requiresDPoP: Bool {
     get { self[.dpop]?.string == "always" }
     set { self[.dpop] = newValue ? .string("always") : nil }
   }
 
-  /// The part of a preset, such as its domain.
+  /// The value for a part of the provider's preset, such as its domain.
   func part(_ name: String) -> String? { json[name]?.string }
 
   /// The issuer as users see it: from the configuration, however it spells the key, or from the preset.
@@ -89,8 +89,8 @@ struct ConfigurationDocument: Equatable {
     return document
   }
 
-  /// This document with everything that a registration of another client at the same server says. Other keys stay, but
-  /// not those about the former client.
+  /// This document with all keys from a registration of another client at the same server. Other keys stay, except
+  /// those about the previous client.
   func replacingClient(by other: ConfigurationDocument) -> ConfigurationDocument {
     guard var members = json.object, let registered = other.json.object else { return other }
     for key in Configuration.keys where registered[key.name] != nil || Self.ofOneClient.contains(key.name) {
@@ -100,7 +100,7 @@ struct ConfigurationDocument: Equatable {
     return ConfigurationDocument(.object(members))
   }
 
-  /// The keys about one client that a registration may leave out.
+  /// The keys that describe a client, and that a registration may not set.
   private static let ofOneClient = [
     Key.clientSecret.rawValue, Key.tokenEndpointAuthMethod.rawValue, "clientKeyFile", "clientKeyId",
     "clientKeyAlgorithm", "clientAssertionAudience",

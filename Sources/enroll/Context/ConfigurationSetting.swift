@@ -1,4 +1,5 @@
-// `--set KEY=VALUE`: one key of the configuration on the command line, which may also be a part of a provider's preset.
+// `--set KEY=VALUE`: sets one key of the configuration on the command line. The key can also be a part of a
+// provider's preset.
 
 import EnrollArguments
 import EnrollRules
@@ -21,7 +22,7 @@ struct ConfigurationSetting {
   ]
 
   /// - Throws: for an unknown key, for a value of another type, and for a secret, which other users of the machine
-  ///   could read in the list of processes. A value may be a misplaced secret, so no text repeats it.
+  ///   could read in the list of processes. A value may be a misplaced secret, so no error message repeats it.
   init(_ word: String) throws(UsageError) {
     guard let equals = word.firstIndex(of: "="), equals != word.startIndex else {
       throw UsageError("--set: expected key=value, such as domain=dev-1.okta.com or dpop=auto.")

@@ -14,7 +14,8 @@ struct CurrentChoice: Equatable {
   private static let name = "current-account"
 
   /// nil if there is no choice.
-  /// - Throws: `.usage` if the file cannot be read: another account than the chosen one would answer for it.
+  /// - Throws: `.usage` if the file cannot be read. Otherwise the command would use an account that the user did not
+  ///   choose.
   static func saved() throws(Failure) -> CurrentChoice? {
     guard let path, access(path, F_OK) == 0 else { return nil }
     guard let json = try? UserDirectories.readConfiguration(at: path, called: path),

@@ -1,6 +1,6 @@
-// The last failed sign-in, for `enroll doctor`: a first sign-in that fails leaves no profile to examine. It is one
-// small file in the user's state directory, which only the user can read. It contains no secret, and neither does its
-// error text (R40).
+// The last failed sign-in, for `enroll doctor`: after a first sign-in that fails there is no profile to examine. It
+// is one small file in the user's state directory, which only the user can read. It contains no secret, and neither
+// does its error text (R40).
 
 import CPosix
 import EnrollHost

@@ -1,5 +1,5 @@
-// A file that the profile names. Later processes, which have other descriptors and other current directories, read it
-// again.
+// The path of a file that the profile names. Later processes read the file again, with other descriptors and other
+// current directories.
 
 import EnrollArguments
 import EnrollRules
@@ -21,7 +21,7 @@ enum LastingFile {
     return path
   }
 
-  /// Whether the path leads to devices and descriptors, whose content differs from process to process.
+  /// Whether the path leads to a device or a descriptor, whose content differs from process to process.
   static func isOfThisProcess(_ path: String) -> Bool {
     let first = path.split(separator: "/").first { $0 != "." }
     return first == "dev" || first == "proc"

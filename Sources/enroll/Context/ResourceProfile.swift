@@ -23,7 +23,7 @@ enum ResourceProfile {
   /// which systems assign ports.
   static func redirectURI(of resource: String) -> String { redirectURI(of: resource, try: 0) }
 
-  /// ``redirectURI(of:)``, and further redirect URIs in case another program uses its port.
+  /// ``redirectURI(of:)``, followed by other redirect URIs in case another program uses its port.
   static func redirectURIs(of resource: String) -> [String] {
     (0..<16).map { redirectURI(of: resource, try: $0) }
   }
@@ -39,7 +39,7 @@ enum ResourceProfile {
     } ?? false
   }
 
-  /// Whether a profile of the user is for this authorization server: then the user has signed in there before.
+  /// Whether the user has a profile for this authorization server. If so, the user has signed in there before.
   static func names(_ issuer: String) -> Bool {
     Candidates.allProfiles.contains { name in
       guard let document = try? UserDirectories.configuration(name),
@@ -59,7 +59,7 @@ enum ResourceProfile {
   /// A label for a name of a file.
   static func label(_ text: String) -> UInt64 { hash(text) }
 
-  /// FNV-1a, 64 bits: only a label, not a proof.
+  /// FNV-1a, 64 bits. It is only a label, and protects nothing.
   private static func hash(_ text: String) -> UInt64 {
     text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }

@@ -1,5 +1,5 @@
-// The lock of a sign-in, which only one process has at a time. The system releases it when that process ends. Whoever
-// only looks for the process with the lock does not take it, so it is in nobody's way.
+// The lock of a sign-in, which only one process has at a time. The system releases the lock when that process ends. A
+// process can find out which process has the lock without taking it, so the check delays no sign-in.
 
 import CPosix
 import EnrollPosix
@@ -7,7 +7,7 @@ import EnrollPosix
 struct SignInLock {
   private let descriptor: Int32
 
-  /// - Parameter descriptor: an open file, which this lock closes at its end.
+  /// - Parameter descriptor: an open file, which ``end()`` closes.
   private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
   /// The result of an attempt to take a lock.
@@ -15,7 +15,7 @@ struct SignInLock {
     case taken(SignInLock)
     /// Another process has it. The number is nil for a process of another container.
     case held(by: Int32?)
-    /// No file can be made or locked here.
+    /// The lock file cannot be made or locked.
     case impossible
   }
 
@@ -31,8 +31,8 @@ struct SignInLock {
     return .held(by: holder > 0 ? holder : nil)
   }
 
-  /// The process that has the lock: nil if none has it, -1 for a process of another container. Not for the process
-  /// with the lock, which would lose it.
+  /// The process that has the lock: nil if none has it, -1 for a process of another container. The process with the
+  /// lock must not call this, because it would lose the lock.
   static func holder(_ path: String) -> Int32? {
     let descriptor = enroll_posix_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0)
     guard descriptor >= 0 else { return nil }
@@ -41,7 +41,7 @@ struct SignInLock {
     return holder == 0 ? nil : holder
   }
 
-  /// The note that the last process with the lock has written.
+  /// The note that the last process with the lock wrote.
   var note: [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 64 << 10)
     let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }

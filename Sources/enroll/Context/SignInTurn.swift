@@ -10,19 +10,19 @@ import EnrollRules
 struct SignInTurn {
   private let account: SignInLock
   private var redirect: SignInLock?
-  /// The scopes of the sign-in for which this process has waited; nil if it waited for none, or if that one signed
-  /// nobody in.
+  /// The scopes of the sign-in for which this process has waited; nil if it waited for none, or if that sign-in
+  /// failed.
   let servedScopes: [String]?
 
-  /// Waits until the sign-ins of other processes at this account end.
-  /// - Returns: nil if no lock file can be made: then other processes are not excluded.
+  /// Waits until the sign-ins of other processes for this account have ended.
+  /// - Returns: nil if no lock file can be made. Other processes can then sign in at the same time.
   /// - Throws: `.interrupted` by Ctrl-C.
   static func acquire(_ session: CommandSession) throws(Failure) -> SignInTurn? {
     guard let lock = try take(session.place.signInLabel, session, saying: "to this account") else {
       return nil
     }
     let scopes = lock.wasAwaited ? scopes(in: lock.0.note) : nil
-    // Without such a sign-in, a note is about an earlier one, and is erased.
+    // Without such a sign-in, the note is from an earlier sign-in, and is erased.
     if scopes == nil { lock.0.write([]) }
     return SignInTurn(account: lock.0, servedScopes: scopes)
   }
@@ -37,8 +37,8 @@ struct SignInTurn {
     redirect = try Self.take("port-\(port)", session, saying: "with the same redirect URI")?.0
   }
 
-  /// Tells the processes that wait that a user has signed in.
-  /// - Parameter scopes: those that were requested.
+  /// Records for the waiting processes that a user has signed in.
+  /// - Parameter scopes: the scopes that were requested.
   func succeeded(_ scopes: [String]) {
     account.write(JSON.object([("scopes", .array(scopes.map { .string($0) }))]).serialized())
   }
@@ -89,7 +89,7 @@ struct SignInTurn {
 }
 
 extension Context {
-  /// A label for the files about the sign-ins of this account, the same in each process.
+  /// A label in the names of files about sign-ins of this account. It is the same in each process.
   var signInLabel: String {
     let path = (try? Self.absolute(configurationPath)) ?? configurationPath
     return String(ResourceProfile.label("\(path)\n\(store)\n\(account)"), radix: 16)

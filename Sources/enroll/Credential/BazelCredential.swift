@@ -30,7 +30,7 @@ extension CredentialFormat {
       return CredentialQuestion(wish: .none, nothing: .unknown(call.word(0), of: "get"))
     }
     let url = CredentialInput.json()?["uri"]?.string ?? ""
-    // The specification wants an error for a host that the helper does not serve.
+    // The specification requires an error for a host that the helper does not serve.
     let shown = Shown.text(String(url.prefix { $0 != "?" && $0 != "#" }))
     return CredentialQuestion(
       wish: .token, target: CredentialTarget(url: url),

@@ -1,5 +1,5 @@
 // The credential provider of Cargo (the Cargo Book, "Credential Provider Protocol"). Cargo starts the program with
-// `--cargo-plugin` alone. The other arguments of its configuration come with the question.
+// the single argument `--cargo-plugin`. The other arguments in Cargo's configuration are part of the request.
 
 import EnrollArguments
 import EnrollJSON
@@ -43,7 +43,7 @@ struct CargoRequest {
 
   init(_ line: [UInt8]) { json = try? JSON.parse(line) }
 
-  /// The versions of the protocol, which the program prints before it reads.
+  /// Prints the versions of the protocol. The program does this before it reads the request.
   static func greet() { Output.line(#"{"v":[1]}"#) }
 
   /// Reads the request before the command line is known, because the request contains it.
@@ -54,7 +54,7 @@ struct CargoRequest {
     let request = CargoRequest(CredentialInput.line())
     first = request
     let words = request.json?["args"]?.array?.compactMap { $0.string } ?? []
-    // Only this command, whatever the configuration says.
+    // Cargo's configuration cannot start any other command.
     let own = ["credential", CredentialFormat.cargo.name]
     return own + (words.starts(with: own) ? words.dropFirst(own.count) : words[...])
   }
@@ -83,7 +83,7 @@ struct CargoRequest {
     json?["registry"]?["index-url"]?.string.flatMap { Self.target($0) }
   }
 
-  /// The host of an index.
+  /// The host of a registry's index.
   static func target(_ index: String) -> CredentialTarget? {
     var url = index
     for prefix in ["sparse+", "registry+"] where url.hasPrefix(prefix) { url.removeFirst(prefix.count) }

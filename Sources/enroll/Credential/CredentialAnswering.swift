@@ -1,4 +1,5 @@
-// The answer to a program's question: finds out whose token is meant, gets it, and says why there is none.
+// Answers a program's question: finds the account that is meant, and returns its token, or the reason why there is
+// none.
 
 import EnrollCrypto
 import EnrollHost
@@ -12,7 +13,8 @@ struct CredentialAnswering {
   /// The hosts of the option `--host`; nil if the profiles name them.
   let named: CredentialHosts?
   let profiles: ProfileHosts?
-  /// Why the profiles' hosts could not be read. Then no host is named, and no other helper of the program is stopped.
+  /// Why the profiles' hosts could not be read. In that case no host counts as named, and the program can still ask
+  /// its other helpers.
   var failure: Failure?
   let username: String
   let token: TokenCommand
@@ -89,7 +91,7 @@ struct CredentialAnswering {
   }
 }
 
-/// A question that gets a token, or is about a token.
+/// Answers a question that asks for a token, or reports that a token was rejected.
 private struct CredentialRun {
   let question: CredentialQuestion
   let token: TokenCommand
@@ -110,7 +112,7 @@ private struct CredentialRun {
     Output.write(question.answer(try token.require(session).token, username), to: 1)
   }
 
-  /// The host rejected the token, so the next token will be a new one.
+  /// Reports that the host rejected the token. The next token is then a new one.
   private func reject(_ refused: String, _ client: Client) throws(Failure) {
     let audience = try token.audience(client)
     _ = try session.run { cancellation throws(EnrollError) in
@@ -119,8 +121,8 @@ private struct CredentialRun {
     }
   }
 
-  /// Rejects the present token, unless it has just replaced a rejected one: then a third would not help. The library
-  /// has the same rule, but each question of a program is a process of its own.
+  /// Rejects the current token, unless it has just replaced a rejected token: a third token would not help. The
+  /// library has the same rule, but only within a process, and each question runs in a separate process.
   private func replace() throws(Failure) {
     let notes = RenewalNotes()
     let client = try session.open()

@@ -1,5 +1,5 @@
 // The table of the protocols in which programs ask a command for a credential. The parser, the help, the manual,
-// docs/other-programs.md and the tests have their words from it. Each protocol is a row, in a file of its own.
+// docs/other-programs.md and the tests get their texts from it. Each protocol is one row, in a separate file.
 
 import EnrollArguments
 import EnrollJSON
@@ -10,13 +10,13 @@ struct CredentialFormat: Sendable {
   let name: String
   /// The programs that ask in this way.
   let programs: String
-  /// The settings with which the programs call this command, and where they are. A line that begins with a
-  /// space is printed as it is.
+  /// The settings with which the programs call this command, and where they are. A line that begins with a space is
+  /// printed unchanged.
   let setup: String
   /// The name of a link to this program that the other program starts without `--host`; nil if it can start any program
   /// with arguments.
   let alias: String?
-  /// What the program adds to the command line.
+  /// The arguments that the program adds to the command line.
   let arguments: [Argument]
   /// Whether the program gets a password that is not sent as a Bearer token.
   let hasUsername: Bool
@@ -35,16 +35,16 @@ struct CredentialCall {
   func word(_ index: Int) -> String { words.indices.contains(index) ? words[index] : "" }
 }
 
-/// A question, as the rules of all protocols see it.
+/// A question of a program, in the same form for all protocols.
 struct CredentialQuestion {
   enum Wish {
     /// A token for the target.
     case token
     /// The server refused this token. The program does not wait for a new one.
     case rejected(String)
-    /// The server refused the present token, and the program wants a new one.
+    /// The server refused the current token, and the program wants a new one.
     case another
-    /// There is nothing to do but to print `nothing`.
+    /// No token is needed: the answer is `nothing`.
     case none
   }
 
@@ -53,20 +53,20 @@ struct CredentialQuestion {
   var target: CredentialTarget?
   /// Whether the question is about all hosts that the user named.
   var isAboutAllHosts = false
-  /// The answer with a token, and with the user name for a program that names none.
+  /// The answer with a token. It has the user name if the program named none.
   var answer: (_ token: BearerToken, _ username: String) -> String = { _, _ in "" }
-  /// The answer for a host that nobody named.
+  /// The answer for a host that the user did not name.
   var nothing = CredentialAnswer()
   /// The answer on standard output if there is no token, although the host is named.
   var failed: (Failure) -> String = { _ in "" }
-  /// Whether the program understands a failure only with the exit status 0.
+  /// Whether the program reads the reason of a failure only if the exit status is 0.
   var failsInWords = false
 }
 
 /// An answer without a token.
 struct CredentialAnswer {
   var output = ""
-  /// Words on standard error.
+  /// The message on standard error.
   var words: String?
   var status = CommandStatus.done
 
@@ -77,7 +77,7 @@ struct CredentialAnswer {
       status: .failed)
   }
 
-  /// The answer to a word that the protocol does not have.
+  /// The answer to an operation that the protocol does not have.
   static func unknown(_ word: String, of names: String) -> CredentialAnswer {
     CredentialAnswer(
       words: "unknown operation \(Shown.text(word)): expected \(names)", status: .usage)

@@ -1,4 +1,4 @@
-// The hosts that may get a token, and the place for which a program wants one.
+// The hosts that may get a token, and the target for which a program wants a token.
 
 import EnrollRules
 
@@ -8,7 +8,7 @@ struct CredentialHost {
   private let name: String
   private let port: Int?
 
-  /// nil for text that is no host.
+  /// nil if the text is not a host.
   init?(_ text: String) {
     guard text.utf8.allSatisfy({ !"/?#@".utf8.contains($0) }), let url = try? StrictURL("https://\(text)/"),
       let name = url.hostText
@@ -18,10 +18,11 @@ struct CredentialHost {
     port = url.port
   }
 
-  /// Whether the two have the same host, with ports or without.
+  /// Whether both have the same host, with or without ports.
   func isSameHost(as other: CredentialHost) -> Bool { ASCII.equalsIgnoringCase(name, other.name) }
 
-  /// Whether the two are the same place for a protocol. A missing port is one of the protocol's usual ports.
+  /// Whether both are the same host and port for a protocol. A missing port stands for any of the protocol's usual
+  /// ports.
   func isSame(as other: CredentialHost, usualPorts: [Int]) -> Bool {
     guard isSameHost(as: other) else { return false }
     switch (port, other.port) {
@@ -36,10 +37,10 @@ struct CredentialHost {
   var isLoopback: Bool { ThisMachine.isMeant(by: text) }
 }
 
-/// The place for which a program wants a token.
+/// The target for which a program wants a token.
 struct CredentialTarget {
   enum Transport {
-    /// The program names no protocol, or one that is always encrypted.
+    /// The program names no protocol, or a protocol that is always encrypted.
     case encrypted
     /// The program's settings say whether the connection is encrypted, and by default it may not be.
     case configured
@@ -59,7 +60,7 @@ struct CredentialTarget {
     switch scheme {
     case "https", "grpcs": (transport, usualPorts) = (.encrypted, [443])
     case "http": (transport, usualPorts) = (.plain, [80])
-    // git send-email encrypts only if sendemail.smtpEncryption says so. Without it, it uses port 25.
+    // git send-email encrypts only if sendemail.smtpEncryption says so. Without this setting, it uses port 25.
     case "smtp": (transport, usualPorts) = (.configured, [465, 587])
     case "smtps": (transport, usualPorts) = (.encrypted, [465, 587])
     case "imaps": (transport, usualPorts) = (.encrypted, [993])
@@ -89,11 +90,11 @@ struct CredentialTarget {
 struct NamedHost {
   let text: String
   let host: CredentialHost
-  /// Whether a server of this machine may be asked without encryption.
+  /// Whether a server on this machine may be used without encryption.
   var allowsLoopbackHTTP = false
   private let scheme: String?
 
-  /// nil for text that is no host, and for a scheme that needs no name.
+  /// nil if the text is not a host, or if its scheme is not one of mail.
   init?(_ text: String) {
     self.text = text
     guard let (scheme, rest) = CredentialTarget.split(text) else {
@@ -106,10 +107,10 @@ struct NamedHost {
     (host, self.scheme) = (target.host, scheme)
   }
 
-  /// Whether the user named no other scheme.
+  /// Whether the user named this scheme, or none.
   func allows(scheme: String) -> Bool { self.scheme == nil || self.scheme == scheme }
 
-  /// Whether one is named where the other is meant, however their ports are written. Without a scheme it is https.
+  /// Whether this host covers the other, however their ports are written. A host without a scheme stands for https.
   func isSamePlace(as other: NamedHost?) -> Bool {
     guard let other, let target = CredentialTarget(scheme: other.scheme ?? "https", host: other.host.text),
       case .allowed = CredentialHosts(named: [self]).answer(target)
@@ -129,13 +130,13 @@ struct CredentialHosts {
 
   enum Answer {
     case allowed
-    /// Nobody named this host.
+    /// The user did not name this host.
     case foreign
     /// The host is named, but gets no token for this reason.
     case refused(String)
   }
 
-  /// What allows http to this machine.
+  /// The setting that allows http to this machine.
   private var loopbackKey: String { isOption ? "--allow-loopback-http" : "allowLoopbackHTTP" }
   private var isOption: Bool { source.hasPrefix("-") }
 

@@ -1,4 +1,4 @@
-// The question on standard input.
+// Reads the question from standard input.
 
 import CPosix
 import EnrollJSON
@@ -7,7 +7,7 @@ enum CredentialInput {
   private static let limit = 1 << 20
 
   /// Reads to the end of the input.
-  /// - Returns: empty for a question above the limit: its beginning alone may name another host.
+  /// - Returns: empty for a question above the limit, because its beginning alone may name another host.
   static func all() -> [UInt8] { read { _ in false } }
 
   static func text() -> String { String(validating: all(), as: UTF8.self) ?? "" }

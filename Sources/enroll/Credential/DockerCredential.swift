@@ -1,5 +1,5 @@
-// The credential helper of Docker (github.com/docker/docker-credential-helpers). Docker shows what the helper prints on
-// standard output as the reason of a failure.
+// The credential helper of Docker (github.com/docker/docker-credential-helpers). Docker shows what the helper prints
+// on standard output as the reason for a failure.
 
 import EnrollArguments
 import EnrollHost
@@ -58,13 +58,13 @@ private struct DockerRegistry {
   let text: String
 
   init(_ input: String) {
-    // Not by Character: CR and LF together are one.
+    // Split by bytes, because CR and LF together are one Character.
     let word = input.utf8.split(whereSeparator: { "\r\n ".utf8.contains($0) }).first
     text = word.map { String(Substring($0)) } ?? ""
   }
 
   private var target: CredentialTarget? {
-    // A registry of this machine is asked over http by most programs, and needs no encryption.
+    // Most programs use http for a registry on this machine, which needs no encryption.
     CredentialTarget(url: ASCII.contains(text, "://") ? text : "https://\(text)")
   }
 
@@ -77,7 +77,7 @@ private struct DockerRegistry {
         ])
         return answer.text + "\n"
       },
-      // The programs know these words, and go on without a credential.
+      // The programs know this text, and continue without a credential.
       nothing: CredentialAnswer(output: "credentials not found in native keychain\n", status: .failed),
       failed: { "enroll: \(Shown.message($0.message))\n" })
   }

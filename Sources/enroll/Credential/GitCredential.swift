@@ -49,7 +49,7 @@ struct GitQuestion {
   /// nil if the input is not UTF-8.
   init?(_ bytes: [UInt8]) {
     guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
-    // Not by Character: CR and LF together are one.
+    // Split by bytes, because CR and LF together are one Character.
     for var line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       if line.last == UInt8(ascii: "\r") { line.removeLast() }
       // A blank line ends the question.
@@ -78,7 +78,7 @@ struct GitQuestion {
     case "get":
       return CredentialQuestion(
         wish: .token, target: target, answer: { answer($0, username ?? $1) },
-        // git asks no other helper and no person: they have no password for this host.
+        // git then asks no other helper, and not the user: neither has a password for this host.
         failed: { _ in "quit=1\n" })
     case "erase":
       guard let refused else { return CredentialQuestion(wish: .none) }
@@ -94,7 +94,7 @@ struct GitQuestion {
       takesBearer
       ? "authtype=Bearer\ncredential=\(token.text)\n"
       : "authtype=Basic\ncredential=\(Base64.encode(Array("\(username):\(token.text)".utf8)))\n"
-    // git gives an ephemeral credential to no helper that stores it.
+    // git does not give an ephemeral credential to helpers that would store it.
     return "capability[]=authtype\n" + credential + "ephemeral=1\n" + end
   }
 

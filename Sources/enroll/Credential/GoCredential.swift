@@ -1,5 +1,5 @@
-// The command of GOAUTH (`go help goauth`, Go 1.24): go asks once without a question, and again after a refusal, with
-// the URL as an argument and the response on standard input.
+// The command of GOAUTH (`go help goauth`, Go 1.24): go first runs it without a URL. After a refusal, it runs it
+// again, with the URL as an argument and the response on standard input.
 
 import EnrollArguments
 

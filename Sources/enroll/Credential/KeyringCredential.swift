@@ -31,8 +31,8 @@ extension CredentialFormat {
     switch line.operands.first {
     case "get":
       return CredentialQuestion(
-        // A host without a scheme is not answered: pip asks for the URL first, and then for the host alone, also if the
-        // URL is one of http.
+        // There is no token for a host without a scheme: pip asks first for the URL and then for the host alone, even
+        // if the URL uses http.
         wish: .token, target: CredentialTarget(url: line.operand(1) ?? ""),
         answer: { line.answer($0, line.operand(2) ?? $1) }, nothing: CredentialAnswer(status: .failed))
     case "set", "del": return CredentialQuestion(wish: .none, nothing: .storesNothing())

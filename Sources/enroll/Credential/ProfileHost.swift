@@ -1,5 +1,5 @@
-// The hosts that a profile names in `credentialHosts`. Some programs start a credential helper without arguments: then
-// there is no `--host`, and the profile says which hosts get its token.
+// The hosts that a profile names in `credentialHosts`. Some programs start a credential helper without arguments.
+// There is then no `--host`, and the profile names the hosts that get its token.
 
 import EnrollArguments
 import EnrollJSON
@@ -23,11 +23,11 @@ struct ProfileHost {
     case formats = "for"
   }
 
-  /// An invalid object. It names no host.
+  /// An invalid object. Its host does not count as named.
   struct Invalid {
-    /// The host that it would name; nil if that is no host.
+    /// The host in the object; nil if the text is not a host.
     let host: NamedHost?
-    /// Whether it would be for this format. Unknown formats may be meant to be it.
+    /// Whether the object may be for this format. An unknown format may be a misspelling of it.
     let isFor: @Sendable (_ format: String) -> Bool
     let failure: Failure
   }
@@ -104,7 +104,7 @@ struct ProfileHost {
       advice: "Correct the profile. docs/other-programs.md describes this member.")
   }
 
-  /// Whether the two get the same token.
+  /// Whether both get the same token.
   func isSame(as other: ProfileHost) -> Bool {
     profile == other.profile && resource == other.resource && account == other.account
   }
@@ -115,7 +115,7 @@ struct ProfileHosts {
   let all: [ProfileHost]
   /// The invalid objects that may be for the format.
   private let invalid: [ProfileHost.Invalid]
-  /// Why a profile or an object could not be read; nil if all could. It names no host.
+  /// Why a profile or an object could not be read; nil if all could be read. The message contains no host.
   let unread: String?
 
   /// - Throws: `.usage` if the named profile cannot be read.
@@ -150,7 +150,7 @@ struct ProfileHosts {
     self.unread = invalid.first?.failure.message ?? unread
   }
 
-  /// Why the profiles name the target in a way that is invalid; nil if they do not.
+  /// The error about an invalid object that names the target; nil if there is none.
   func failure(_ target: CredentialTarget) -> Failure? {
     invalid.first { $0.host?.host.isSame(as: target.host, usualPorts: target.usualPorts) ?? false }?.failure
   }
@@ -159,9 +159,9 @@ struct ProfileHosts {
     CredentialHosts(named: all.map { $0.host }, source: UserDirectories.credentialHosts)
   }
 
-  /// The one of them that names the target.
+  /// The only host that names the target; nil if none does.
   /// - Parameter target: nil for all hosts.
-  /// - Throws: `.usage` if several name it: then it is not clear whose token is meant.
+  /// - Throws: `.usage` if hosts with different tokens name the target, because it is unclear which token is meant.
   func only(_ target: CredentialTarget?, _ format: String) throws(Failure) -> ProfileHost? {
     let near = all.filter { entry in
       guard let target else { return true }

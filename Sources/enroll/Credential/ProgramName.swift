@@ -1,5 +1,5 @@
-// The names under which other programs start this one. They choose the name, and add their own words, so the name says which
-// command is meant.
+// The names under which other programs start this one. They choose this name and add their own arguments, so the name
+// selects the command.
 
 import EnrollPosix
 
@@ -8,7 +8,7 @@ enum ProgramName {
   /// Whether another program started this one by the name of a credential format. Written once, before the first thread.
   nonisolated(unsafe) private(set) static var isLink = false
 
-  /// The words of the command line, with the command that the program's name means.
+  /// The words of the command line, with the command that the program's name stands for.
   /// - Parameter given: the arguments of this process.
   static func words(_ given: [String]) -> [String] {
     let path = ProcessArguments.pointers()?.first.map { String(cString: $0) } ?? ""
