@@ -1,5 +1,5 @@
-// enroll: EnrollKit for people, at a terminal and in scripts. It has no protocol rules of its own: every command calls
-// methods of the client, and reports their results. Its JSON comes from the code that makes the daemon's.
+// enroll: EnrollKit for people, at a terminal and in scripts. It has no protocol rules of its own: every command
+// calls methods of the client, and reports their results. The same code makes its JSON and the daemon's.
 
 import CPosix
 import EnrollPosix
@@ -7,7 +7,7 @@ import EnrollPosix
 // This call comes before any descriptor is opened. If standard output is closed, no file may get its number.
 enroll_posix_open_missing_streams()
 OtherProgram.noteStart()
-// A reader that closes the pipe must not end this program; until the command runs, other signals do.
+// A reader that closes the pipe must not end this program. Other signals end it until the command runs.
 enroll_posix_ignore_signal(SIGPIPE)
 ProcessMemory.shareHeap()
 exit(Enroll.run())

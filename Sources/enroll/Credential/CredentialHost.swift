@@ -94,7 +94,7 @@ struct NamedHost {
   var allowsLoopbackHTTP = false
   private let scheme: String?
 
-  /// nil if the text is not a host, or if its scheme is not one of mail.
+  /// nil if the text is not a host, or if it has a scheme other than `smtp`.
   init?(_ text: String) {
     self.text = text
     guard let (scheme, rest) = CredentialTarget.split(text) else {

@@ -1,5 +1,5 @@
-// Advice for the user. A command in it is always a case of ``HintedCommand``, so that it is printed with the user's own
-// options, and works as printed.
+// Advice for the user. A command in it is always a case of ``HintedCommand``, so that it is printed with the user's
+// own options, and works when the user copies it.
 
 import EnrollRules
 import EnrollJSON
@@ -41,17 +41,17 @@ struct Advice: Equatable, ExpressibleByStringInterpolation {
 /// The commands that advice can contain.
 enum HintedCommand: CaseIterable {
   case login, loginAgain, loginAsSomebodyElse, loginByDevice
-  /// Another sign-in, for Bearer tokens.
+  /// Another sign-in, for Bearer tokens instead of bound ones.
   case loginForBearer
   /// The first sign-in, for which the user has to fill in the provider.
   case firstLogin
   /// The first sign-in at a resource.
   case loginAtResource
-  /// Sign in, with a client that the user registered.
+  /// A sign-in with a client that the user registered.
   case loginWithClient
-  /// Ends the session at the provider, too.
+  /// The logout, which ends the session at the provider, too.
   case logout
-  /// Another registration at the resource's provider.
+  /// Another registration of the client at the resource's provider.
   case registerAgain
   /// The command that the user has just run.
   case sameAgain
@@ -97,12 +97,12 @@ struct Said {
   var place: [String] = []
   /// The resource to which the profile in ``place`` belongs; nil if the user named the configuration.
   var resourceOfPlace: String?
-  /// ``place`` without that profile, for a command that names the resource.
+  /// ``place`` without the resource's profile, for a command that names the resource itself.
   var placeBesideResource: [String] = []
   var provider: [String] = []
   /// The resource that the user named.
   var resource: String?
-  /// The options that name the resource of the user's profile; empty if it has none.
+  /// The options that name the resource of the user's profile; empty if the profile has none.
   var registration: [String] = []
   /// The command and its own options.
   var attempt: [String] = ["login"]

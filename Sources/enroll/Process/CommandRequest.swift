@@ -19,6 +19,6 @@ struct NamedProvider {
   var words: [String]
   /// The options that change an existing profile.
   var settingWords: [String] = []
-  /// The resource, if the command line says nothing else about the provider.
+  /// The resource, if the command line has no other option about the provider.
   var resourceAlone: String?
 }

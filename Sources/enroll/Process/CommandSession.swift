@@ -1,5 +1,5 @@
-// One run of the program: its context, the steps of EnrollKit, which run on other threads, and the main
-// thread, which meanwhile turns the spinner and waits for Ctrl-C.
+// One run of the program, with its context. The steps of EnrollKit run on other threads. Meanwhile the main thread
+// turns the spinner and waits for Ctrl-C.
 
 import EnrollCommands
 import EnrollRules
@@ -26,7 +26,7 @@ final class CommandSession {
   private let request: CommandRequest
   /// Whether steps run on this thread.
   private var runsHere = false
-  /// How long the process did not run while it waited, because it was stopped by a signal, or frozen.
+  /// How long the process was stopped by a signal, or frozen, while it waited.
   private(set) var stoppedNanoseconds: Int64 = 0
   private static let lookMilliseconds: Int32 = 200
 
@@ -56,7 +56,7 @@ final class CommandSession {
     let clients = accounts.removeAll()
     for client in clients { client.close() }
     for client in clients.dropFirst() { _ = workers.submit { client.drain() } }
-    // A single client needs no thread.
+    // The first client is drained on this thread, so a single client needs no other thread.
     clients.first?.drain()
     workers.drain()
   }
@@ -81,9 +81,10 @@ final class CommandSession {
 
   /// Runs a step on another thread, and waits for its result.
   /// - Parameters:
-  ///   - words: the spinner's text; nil for none. A wait with a spinner does not begin after the user pressed Ctrl-C.
-  ///   - tick: called from time to time during the wait, with the line that the user typed, if any; returns the lines
-  ///     of a warning, or none.
+  ///   - words: the spinner's text; nil for none. If the user has already pressed Ctrl-C, a wait with a spinner does
+  ///     not begin.
+  ///   - tick: called repeatedly during the wait, with the line that the user typed, if any. Returns the lines of a
+  ///     warning, or none.
   ///   - step: ends early if it is cancelled, which Ctrl-C does.
   func run<Value: Sendable>(
     saying words: String? = nil, listens: Bool = false, tick: ((_ typed: String?) -> [String])? = nil,
@@ -150,8 +151,8 @@ final class CommandSession {
     for line in lines.dropFirst() { Terminal.errors.say("  \(line)") }
   }
 
-  /// Runs `body` with its steps on this thread: for steps that send no request, another thread would take longer than
-  /// the steps. A signal ends the process at once.
+  /// Runs `body` with its steps on this thread. It is for steps that send no request: starting another thread would
+  /// take longer than the steps. A signal ends the process at once.
   func runningHere<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     runsHere = true
     defer { runsHere = false }
@@ -172,7 +173,8 @@ final class CommandSession {
     }
   }
 
-  /// Waits once. If that takes a second longer than its time, the process was stopped: a busy machine adds less.
+  /// Waits once. If the wait takes a second longer than its limit, the process was stopped: the delays of a busy
+  /// machine are shorter.
   private func next(milliseconds: Int32, listens: Bool = false) -> Waits.Event {
     let begun = instant
     defer {
@@ -219,7 +221,7 @@ final class CommandSession {
   /// has ended is not included: the call that waits for it reports it.
   func reportedLines() -> [String]? {
     guard let error = reports.removeLast(), error.helps != .registerAgain else { return nil }
-    // The field decides about the advice, and the provider's own code does not: the sign-in continues.
+    // Without the provider's own error code, only the field selects the advice, because the sign-in continues.
     let failure = Failure(EnrollError(error.code, error.message, field: error.field))
     return ["The sign-in waits and is tried again: \(Shown.message(failure.message))"]
       + (failure.advice.map { [$0.text(said)] } ?? [])

@@ -1,7 +1,7 @@
-// The internal command `enroll detached-step`. The program starts itself with it for a renewal or the
-// exchange of a code, which then continues even if the command that started it ends. Its input is the data
-// that the first command read from its descriptors and from the user. It has no options, no output for
-// people, and no entry in the help.
+// The internal command `enroll detached-step`. The program starts itself with this command for a renewal or the
+// exchange of a code. The step then continues even if the command that started it ends. The input of the new process
+// is the data that the first command read from its descriptors and from the user. The command has no options, no
+// output for people, and no entry in the help.
 
 import EnrollSteps
 import EnrollCrypto

@@ -38,12 +38,12 @@ struct Failure: Error {
     self.error = error
   }
 
-  /// Runs `body`, whose errors are the library's.
+  /// Runs `body`, which throws errors of the library.
   static func wrapping<Value>(_ body: () throws(EnrollError) -> Value) throws(Failure) -> Value {
     do throws(EnrollError) { return try body() } catch { throw Failure(error) }
   }
 
-  /// The error of reading a file that the user named. The file may be a pipe, and Ctrl-C ends the read.
+  /// The failure to read a file that the user named. The file may be a pipe, and Ctrl-C ends the read.
   init(reading error: EnrollError, advice: Advice) {
     guard error.code != .cancelled else {
       self.init(.interrupted, "interrupted")
@@ -80,7 +80,8 @@ struct Failure: Error {
     return failure
   }
 
-  /// Whether the error is about tokens that wait for the user's answer. The library's text names its own calls.
+  /// Whether the error is about tokens that wait for the user's answer. Such an error needs the program's own advice,
+  /// because the library's message names calls of the library.
   static func isQuestionOpen(_ error: EnrollError) -> Bool {
     error.code == .illegalState && error.field == EnrollError.confirmationField
   }
@@ -112,13 +113,13 @@ struct Failure: Error {
     }
   }
 
-  /// Whether a file of the store is missing without which its keys cannot be read: nothing can be unlocked. The message
-  /// says what helps.
+  /// Whether a file that is necessary to read the store's keys is missing. In that case nothing can be unlocked, and
+  /// the message says what to do.
   static func isFileMissing(_ error: EnrollError) -> Bool {
     error.code == .storeLocked && error.field == EnrollError.keyFileField
   }
 
-  /// The provider has forgotten a client that this program registered.
+  /// The advice if the provider has forgotten a client that this program registered.
   static let registration: Advice = "Run \(.registerAgain)."
 
   /// The output with --json: the library's error as in the manifest, or an object of the same form.

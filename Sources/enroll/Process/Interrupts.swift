@@ -6,8 +6,8 @@ import EnrollHost
 import EnrollPosix
 
 enum Interrupts {
-  /// A descriptor that is readable after a signal; negative before ``prepare()``, or if the system provides
-  /// none.
+  /// A descriptor that becomes readable after a signal; negative before ``prepare()``, or if the system has no free
+  /// descriptor.
   nonisolated(unsafe) private(set) static var descriptor: Int32 = -1
 
   /// Call this before the first thread starts.
@@ -47,8 +47,8 @@ enum Interrupts {
     guard wait(for: source) else { throw EnrollError(.cancelled, "interrupted") }
   }
 
-  /// Runs `body`, which sends no request and may be interrupted anywhere: a signal ends the process at once. So `body`
-  /// can work on this thread, which otherwise waits for signals.
+  /// Runs `body`, which sends no request and may be interrupted anywhere. A signal ends the process at once, so
+  /// `body` can run on this thread, which otherwise waits for signals.
   static func endingAtOnce<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     TerminationSignals.unblock { _ in _exit(CommandStatus.interrupted.rawValue) }
     defer { TerminationSignals.block() }

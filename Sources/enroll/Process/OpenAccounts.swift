@@ -86,8 +86,8 @@ extension CommandSession {
     return client
   }
 
-  /// Opens the client and reads its account on this thread: another thread would take as long as reading a stored
-  /// token.
+  /// Opens the client and reads its account on this thread, because starting another thread takes as long as reading
+  /// a stored token.
   /// - Returns: the client, and whether the account was read. If it was not, the next step gets the same error.
   /// - Throws: the errors of ``open(_:account:makesStore:asksPIN:)``; `.storeUnusable` for a damaged record, which the
   ///   first read sets aside.
@@ -139,7 +139,7 @@ extension CommandSession {
   ) throws(Failure) -> Client {
     do throws(Failure) {
       let client = try opened(configuration, account)
-      // Opening reads no key. Reading does, and shows whether a passphrase is needed.
+      // Opening does not read the key. Reading the account does, and shows whether a passphrase is needed.
       if mayAsk, keys == nil, try isUnderPassphrase(client) {
         close(client)
         keys = try askedPassphrase()
@@ -182,7 +182,8 @@ extension CommandSession {
 
   // MARK: The passphrase
 
-  /// Asks for the passphrase; for a new store twice, because a mistyped one could not be used again.
+  /// Asks for the passphrase. For a new store it asks twice, because a store with a mistyped passphrase could never
+  /// be opened again.
   func askedPassphrase() throws(Failure) -> KeyPlan {
     guard mayAsk else {
       throw Failure(

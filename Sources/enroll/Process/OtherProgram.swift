@@ -8,8 +8,8 @@ enum OtherProgram {
   /// The signals and the limit at the start. Written once, before the first thread.
   nonisolated(unsafe) private static var start = enroll_posix_start()
 
-  /// Saves the signals and the limit with which this process was started, because the other program must get the same.
-  /// Call it before anything changes them.
+  /// Saves the signals and the limit with which this process was started, because the other program must get the same
+  /// ones. Call it before anything changes them.
   static func noteStart() { enroll_posix_note_start(&start) }
 
   /// - Parameters:
@@ -22,7 +22,7 @@ enum OtherProgram {
     var environment: [UnsafeMutablePointer<CChar>?] = variables.map { strdup("\($0.name)=\($0.value)") }
     var place = enroll_posix_environment()
     while let here = place, let variable = here.pointee {
-      // Compared by bytes, because a value may begin with a character that combines with the equals sign.
+      // The comparison is by bytes, because a value may begin with a character that combines with the equals sign.
       let text = String(cString: variable)
       if !variables.contains(where: { text.utf8.starts(with: "\($0.name)=".utf8) }) {
         environment.append(strdup(variable))

@@ -7,11 +7,11 @@ enum Run {
   static func perform(
     _ request: CommandRequest, _ body: (CommandSession) throws(Failure) -> CommandStatus
   ) -> Int32 {
-    // Checked before the program opens a descriptor, which could get the same number.
+    // The descriptors of options are checked before the program opens a descriptor, which could get the same number.
     let unreadable = request.place.unreadableDescriptor
     Interrupts.prepare()
     if let unreadable { return tell(unreadable, request) }
-    // Of these settings, a browser that this program starts inherits only one: it writes no core dump.
+    // A browser that this program starts inherits only one of these settings: it writes no core dump.
     try? ProcessMemory.hide()
     let session: CommandSession
     do throws(Failure) {

@@ -1,12 +1,12 @@
-// The beginning of a sign-in. An account has a limit of pending transactions, and commands that were killed may have
-// left that many.
+// The beginning of a sign-in. An account can have only a limited number of pending transactions, and commands that
+// were killed may have left as many.
 
 import EnrollRules
 import EnrollHost
 
 extension CommandSession {
-  /// Begins a sign-in. If too many transactions are pending, they are cancelled first, because the user now
-  /// works on this sign-in. A cancelled transaction can still complete, if its redirect arrives first.
+  /// Begins a sign-in. If too many transactions are pending, they are cancelled first, because the user is now busy
+  /// with this sign-in. A cancelled transaction can still complete, if its redirect arrives first.
   func beginSignIn(_ client: Client, _ options: SignInOptions) throws(Failure) -> Transaction {
     do throws(Failure) {
       return try begin(client, options)
@@ -28,7 +28,7 @@ extension CommandSession {
     let begun = try run(saying: "Asking the provider") { cancellation throws(EnrollError) in
       try client.begin(options, until: client.usualDeadline, cancellation: cancellation)
     }
-    // Observes only now: an error before this is reported by the step that fails.
+    // The client is observed only from here: an earlier error is reported by the step that fails.
     observe(client)
     return begun
   }

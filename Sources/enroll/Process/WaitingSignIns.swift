@@ -1,5 +1,6 @@
-// Sign-ins that stopped before the user's answer: in the account of the profile's client, or, with further scopes, in that
-// of another client of the same resource. The profile has the other client only after the user has confirmed.
+// Sign-ins that stopped before the user confirmed. Such a sign-in is in the account of the profile's client, or, if
+// it was for further scopes, in the account of another client of the same resource. The profile gets the other client
+// only after the user has confirmed.
 
 import EnrollHost
 import EnrollJSON
@@ -40,7 +41,8 @@ extension CommandSession {
 
   /// Whether a user is signed in, and no sign-in waits for an answer.
   func isSignedIn() throws(Failure) -> Bool {
-    // A PIN would be asked for twice; a descriptor can be read once.
+    // With a PIN from a descriptor the check is skipped: the sign-in needs the PIN again, and a descriptor can be
+    // read only once.
     guard pinFD == nil, try place.hasConfiguration(), try place.hasStore() else {
       return false
     }
@@ -53,14 +55,14 @@ extension CommandSession {
       let state = try self.state(client, within: 15, saying: "Looking at the account")
       if case .active = state { return true } else { return false }
     } catch {
-      // The sign-in itself reports it, and may ask for a PIN.
+      // The sign-in itself reports a locked store, and may ask for a PIN.
       guard error.ending == .storeLocked else { throw error }
       return false
     }
   }
 
-  /// Drops every sign-in of the account that waits for confirmation, and revokes its tokens: no other sign-in can begin
-  /// while one waits.
+  /// Drops every sign-in of the account that waits for confirmation, and revokes its tokens: no other sign-in can
+  /// begin while one waits for confirmation.
   /// - Returns: the sign-ins that were dropped.
   func dropWaiting(
     _ client: Client, _ profile: ConfigurationDocument

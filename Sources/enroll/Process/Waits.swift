@@ -1,5 +1,5 @@
-// The only place where the program waits: for a result of the library, for the user at the terminal, for a signal, or
-// for a watched descriptor.
+// All waits of the program: for a result of the library, for the user at the terminal, for a signal, or for a watched
+// descriptor.
 
 import CPosix
 import EnrollRules
@@ -58,7 +58,7 @@ final class Answer<Value: Sendable>: Sendable {
   private let ending = Guarded(Ending(), by: Mutex())
   private let descriptor: Int32
 
-  /// - Parameter descriptor: becomes readable with the result.
+  /// - Parameter descriptor: becomes readable when the result is there.
   init(waking descriptor: Int32) { self.descriptor = descriptor }
 
   func put(_ result: Result<Value, EnrollError>) {

@@ -40,7 +40,8 @@ struct AccountList {
     for name in names { rows.append(try Self.row(name, profiles, session)) }
   }
 
-  /// The names, and the error about a damaged record: one listing sets it aside, and the next one returns all others.
+  /// The names, and the error about a damaged record: the first listing sets it aside, and the next one returns all
+  /// other accounts.
   private static func names(_ session: CommandSession) throws(Failure) -> (names: [String], damage: Failure?)
   {
     var damage: Failure?

@@ -1,4 +1,5 @@
-// A registration state as text for people: a headline, the state of the token, and advice. Pure.
+// A registration state as text for people: a headline, the state of the token, and advice. A pure function of its
+// input.
 
 import EnrollRules
 
@@ -27,11 +28,12 @@ struct AccountStatus {
       ending = .done
       headline = signedIn
       let how = activation == .renewed ? "renewed just now" : "valid"
-      // Another clock decided that the token is valid: the library corrects this machine's date by the provider's.
+      // If the token seems to have expired, the time is left out: the library, which decided that the token is valid,
+      // corrects this machine's date by the provider's.
       let span = (left ?? 0) > 0 ? lives : nil
       let asks = waiting.map { "the sign-in of \($0) waits for your confirmation" }
       token = Self.joined([Self.joined([how, span], ", "), Self.renewal(kept, now: now), asks])
-      // The sign-in waits at another client: this state is that of the profile's client.
+      // A sign-in that waits here belongs to another client, because the state is that of the profile's client.
       (advice, colour) = asks == nil ? (nil, .good) : (Self.answering, .warning)
     // Another user may have signed in during this session. The session's token is still used.
     case .awaitingConfirmation where left != nil:
@@ -65,7 +67,7 @@ struct AccountStatus {
         (advice, colour) = (CommandStatus.signInNeeded.advice, .bad)
       case .retry, .wait:
         let cause = CommandStatus(failure.error)
-        // As for a token: without the provider's own error code, an intermediary may have answered.
+        // As for a token, only the provider's own error code counts: without it, an intermediary may have answered.
         let isRefused = failure.error.code == .oauth && failure.error.oauthError != nil
         let status: CommandStatus = cause.isOfThisMachine ? cause : isRefused ? .refused : .unreachable
         ending = failure.isTokenUsable ? .done : status
@@ -86,8 +88,8 @@ struct AccountStatus {
       let status: CommandStatus = isBusy ? .busy : .unreachable
       ending = left > 0 ? .done : status
       headline = signedIn
-      // Another process holds a lock and does not release it; or a renewal is running, and the provider did not
-      // respond in the given time.
+      // Either another process does not release a lock, or a renewal is running, and the provider did not respond in
+      // time.
       let reason =
         isBusy
         ? Shown.message(obstacle?.message ?? "") : "the provider has not answered its renewal yet"

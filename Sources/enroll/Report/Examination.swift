@@ -10,7 +10,7 @@ import EnrollJSON
 import EnrollStore
 
 struct Examination {
-  /// Replaces the client id if the user names only a provider. It is sent in no request, because nothing is pushed.
+  /// Replaces the client id if the user names only a provider. No request sends it, because nothing is pushed.
   static let anyClient = "enroll-doctor"
 
   private(set) var findings: [Finding] = []
@@ -26,7 +26,7 @@ struct Examination {
     let attempt = LastAttempt(about: session.place.configurationPath)
     let configuration = examineConfiguration(session, named, attempt, options)
     try examineStore(session, isConfigured: configuration != nil)
-    // A damaged record would be set aside when it is read.
+    // If something is wrong, the account is not read, because reading sets a damaged record aside.
     if named == nil, !findings.contains(where: { $0.verdict == .bad }), let configuration,
       let finding = Self.endedSession(session, configuration)
     {
@@ -77,8 +77,8 @@ struct Examination {
     }
   }
 
-  /// The finding about a session that has ended; nil for a session that works, and if no user is signed in. An account
-  /// that cannot be read is a finding about its store.
+  /// The finding about a session that has ended; nil if the session works, or if no user is signed in. If the account
+  /// cannot be read, the finding about the store says so.
   private static func endedSession(
     _ session: CommandSession, _ configuration: ConfigurationDocument
   ) -> Finding? {
@@ -86,7 +86,8 @@ struct Examination {
       guard try session.place.hasStore() else { return nil }
       let client = try session.open(configuration, asksPIN: false)
       defer { session.close(client) }
-      // The state is only asked for if it can be this one, because asking may continue what a sign-in began.
+      // The state is read only if the session may have ended, because reading it may continue a sign-in that has
+      // begun.
       guard try session.read(client).renews == false,
         case .renewalFailed(let failure) = try session.state(client, within: 15),
         failure.remedy == .registerAgain
@@ -123,7 +124,7 @@ struct Examination {
     _ configuration: ConfigurationDocument, _ session: CommandSession
   ) throws(Failure) {
     var announcements: [Finding] = []
-    // About the failure that ends the examination.
+    // The advice about the failure that ends the examination.
     var advice: Advice?
     do throws(Failure) {
       let client = try session.openInMemory(configuration)

@@ -1,4 +1,5 @@
-// A finding of `enroll doctor`: good, a warning, or bad; with advice. Pure: made from the library's facts.
+// A finding of `enroll doctor`: good, a warning, or bad; with advice. Findings are pure values, made from the
+// library's facts.
 
 import EnrollSteps
 import EnrollCommands
@@ -113,7 +114,8 @@ struct Finding: Equatable {
     }
   }
 
-  /// - Parameter named: files whose wrong mode is already the reason why they cannot be opened.
+  /// - Parameter named: files that another finding already names, because their wrong mode is why they cannot be
+  ///   opened.
   private static func files(_ files: [StoredFile], except named: [String]) -> [Finding] {
     files.compactMap { file in
       let name = file.name
@@ -158,7 +160,7 @@ struct Finding: Equatable {
       candidate.presence, isUsed: found.keyProviders.contains(SecretService.providerName))
   }
 
-  /// - Parameter isUsed: whether the store's key is in it.
+  /// - Parameter isUsed: whether the store's key is in the keyring.
   static func keyring(_ presence: KeyPresence, isUsed: Bool) -> Finding {
     switch presence {
     case .present: Finding("keyring", .good, "present and unlocked")
@@ -226,8 +228,8 @@ struct Finding: Equatable {
     }
   }
 
-  /// The difference of the clocks, in seconds, from which it is reported, and the difference from which
-  /// id_tokens are refused (R25).
+  /// The smallest difference of the clocks that is reported, and the smallest for which id_tokens are refused (R25),
+  /// in seconds.
   private static let (noticeable, tolerable): (Int64, Int64) = (60, 300)
 
   /// - Parameter ahead: seconds ahead of the provider's clock; nil if its responses have no date.

@@ -1,5 +1,5 @@
-// A hint for a sign-in whose redirect does not come: the provider may show an error page, and this program gets no
-// notice of it. After some time the user is asked to look, and gets the values to compare.
+// A hint for a sign-in whose redirect does not arrive: the provider may show an error page, and this program does not
+// learn of it. After some time the user is asked to look, and gets the values to compare.
 
 import EnrollSteps
 import EnrollRules

@@ -1,5 +1,5 @@
-// The question whether to sign in at the authorization server that a resource names: at the terminal, or in the browser
-// for a sign-in that a bridge has started.
+// The question whether to sign in at the authorization server that a resource names: at the terminal, or in the
+// browser for a sign-in that a bridge or `--login` has started.
 
 import EnrollHost
 import EnrollPosix
@@ -7,7 +7,7 @@ import EnrollRules
 
 extension ResourceSetup {
   /// Asks the user to trust a server that nobody has configured.
-  /// - Parameter before: the server of the existing profile; only the user replaces it with another one.
+  /// - Parameter before: the server of the existing profile. Only the user may replace it with another server.
   func agree(to found: ResourceDiscovery, instead before: String?) throws(Failure) {
     let issuer = Shown.text(found.issuer)
     let asksInBrowser = way.asksInBrowser && way.provider.issuer == nil
@@ -48,7 +48,7 @@ extension ResourceSetup {
   /// How long the user has for the answer in the browser.
   private static let questionSeconds: Int64 = 600
 
-  /// Asks in the browser, in the tab in which the sign-in then goes on.
+  /// Asks in the browser. The sign-in then continues in the same tab.
   private func agreeInBrowser(
     to found: ResourceDiscovery, instead before: String?
   ) throws(Failure) {
@@ -81,7 +81,7 @@ extension ResourceSetup {
     guard agrees else { throw Failure(.notFinished, Self.refusal) }
   }
 
-  /// Sends the tab in which the user has agreed to the authorization server.
+  /// Redirects the tab in which the user has agreed to the authorization server.
   /// - Returns: false if there is no such tab.
   func goOn(to address: String) -> Bool {
     guard let page else { return false }
@@ -90,7 +90,7 @@ extension ResourceSetup {
     return true
   }
 
-  /// Ends the question. If the tab waits for the sign-in, it learns that it failed.
+  /// Ends the question. If the tab still waits for the sign-in, it shows that the sign-in failed.
   func endQuestion() {
     page?.close()
     page = nil

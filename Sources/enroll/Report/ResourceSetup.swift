@@ -1,5 +1,5 @@
-// A sign-in at a resource: finds the authorization server of the resource, lets the user agree to it, and registers a
-// client there. Every sign-in asks the resource again, because it may name another server now.
+// A sign-in at a resource: finds the authorization server of the resource, asks the user to agree to it, and
+// registers a client there. Every sign-in asks the resource again, because the resource may now name another server.
 
 import EnrollSteps
 import EnrollCommands
@@ -40,7 +40,7 @@ final class ResourceSetup {
     return configuration
   }
 
-  /// The scopes of the command line; with a challenge, besides those that the resource asks for.
+  /// The scopes of the command line. If there is a challenge, the scopes that the resource asks for are added.
   /// - Returns: nil if the command line names none.
   private func firstScopes(_ found: ResourceDiscovery) -> [String]? {
     guard !way.scopes.isEmpty else { return nil }
@@ -80,7 +80,7 @@ final class ResourceSetup {
     do throws(Failure) {
       found = try discoveredAgain(issuer)
     } catch {
-      // The resource named this server before, so the sign-in goes on without its answer.
+      // The resource named this server before, so the sign-in continues without the resource's answer.
       guard !again, error.ending == .unreachable || error.error?.code == .unsupported else { throw error }
       Terminal.errors.say("! \(error.message)", in: .warning)
       return nil
@@ -92,12 +92,12 @@ final class ResourceSetup {
     if hasMoved { try agree(to: found, instead: issuer) }
     let redirectURI = profile.redirectURI ?? ResourceProfile.redirectURI(of: resource)
     if port == nil { _ = try? holding(redirectURI) }
-    // Another server has other scopes.
+    // The scopes of the profile are not kept for another server, which has other scopes.
     let scopes = hasMoved ? firstScopes(found) : try scopes(after: profile)
     let client = try registered(
       found, redirectURI: redirectURI, scopes: scopes, again: again, instead: hasMoved ? issuer : nil)
     guard hasMoved else { return profile.replacingClient(by: client) }
-    // Most of the user's keys are about the server before.
+    // Most of the user's keys are for the previous server, so only these are kept.
     var configuration = client
     configuration.prompt = profile.prompt
     configuration.certificateFile = profile.certificateFile
@@ -105,7 +105,7 @@ final class ResourceSetup {
     return configuration
   }
 
-  /// The profile with other scopes. Some servers give a registered client only the scopes of its registration, so this
+  /// The profile with other scopes. Some servers give a client only the scopes with which it was registered, so this
   /// program registers another client for other scopes. The previous client keeps its session until the user has
   /// signed in with the new one.
   private func widened(
@@ -121,7 +121,7 @@ final class ResourceSetup {
     return changed == profile ? nil : changed
   }
 
-  /// The scopes of the sign-in before, with those of the challenge and of the command line.
+  /// The scopes of the previous sign-in, with those of the challenge and of the command line.
   /// - Returns: nil if there are none.
   private func scopes(after profile: ConfigurationDocument) throws(Failure) -> [String]? {
     var scopes = profile.scopes ?? []
@@ -137,7 +137,8 @@ final class ResourceSetup {
     return facts.isClientForgotten ? .forgotten : .own
   }
 
-  /// A resource that names no server keeps the server of the profile, which the user named or agreed to.
+  /// Finds the resource's server again. If the resource names no server, the profile's server is kept, which the user
+  /// named or agreed to.
   private func discoveredAgain(_ issuer: String) throws(Failure) -> ResourceDiscovery {
     do throws(Failure) {
       let found = try discovered(issuer: way.provider.issuer)
@@ -148,7 +149,7 @@ final class ResourceSetup {
     return try discovered(issuer: issuer)
   }
 
-  /// The scopes after the resource's `WWW-Authenticate`.
+  /// The earlier scopes, with those that the resource's `WWW-Authenticate` asks for.
   private func scopes(of header: String, after earlier: [String]) throws(Failure) -> [String] {
     do throws(EnrollError) {
       return try ResourceChallenge(header: header).scopes(after: earlier)
@@ -169,7 +170,8 @@ final class ResourceSetup {
     if !way.again { try checkSame(present.issuer, way.provider.issuer, "authorization server") }
   }
 
-  /// The profile takes precedence, so an option with another value would have no effect.
+  /// Refuses an option whose value differs from the profile: the profile takes precedence, so the option would have
+  /// no effect.
   private func checkSame(_ present: String?, _ named: String?, _ what: String) throws(Failure) {
     guard let named, let present, named != present else { return }
     throw Failure(
@@ -184,7 +186,7 @@ final class ResourceSetup {
 
   private static let timeoutSeconds: Int64 = 30
 
-  /// The requests for documents of the resource and its server.
+  /// The object that requests the documents of the resource and of its server.
   private func resources() throws(EnrollError) -> Resources {
     let caFile =
       way.provider.settings.first { $0.key == "caFile" }?.value.string ?? profileCertificateFile
@@ -262,7 +264,7 @@ final class ResourceSetup {
       }
       return ConfigurationDocument(.object(client.keys))
     } catch {
-      // A server that registers no clients needs one that its administrator created.
+      // If a server registers no clients, its administrator has to create the client.
       let codes: [EnrollError.Code] = [.oauth, .unsupported]
       guard provider.clientID == nil, let code = error.error?.code, codes.contains(code) else { throw error }
       var failure = error
@@ -294,7 +296,7 @@ final class ResourceSetup {
     throw failure ?? Failure(.failed, "no port is free for the redirect")
   }
 
-  /// Binds the port before a server gets the redirect URI, and until the sign-in listens there.
+  /// Binds the port before a server gets the redirect URI, and keeps it until the sign-in listens there.
   private func holding(_ redirectURI: String) throws(Failure) -> String {
     guard let url = try? StrictURL(redirectURI), url.kind == .loopbackHTTP, url.port != nil else {
       return redirectURI

@@ -1,4 +1,4 @@
-// A sign-in at the terminal: opens the browser or shows a code, turns the spinner until the user is back, and asks
+// A sign-in at the terminal: opens the browser or shows a code, shows a spinner until the user is back, and asks
 // whether the profile is the user's. Ctrl-C abandons the attempt, and a user who was signed in stays signed in.
 
 import EnrollCommands
@@ -8,7 +8,8 @@ import EnrollJSON
 
 struct SignIn {
   let way: SignInArguments
-  /// The provider from the command line. It is kept, because its secret may come from a pipe.
+  /// The provider from the command line. It is kept, because its secret may come from a pipe, which can be read only
+  /// once.
   private let setup: ProviderSetup?
   /// The resource from the command line.
   let resource: ResourceSetup?
@@ -46,11 +47,11 @@ struct SignIn {
 
   /// - Throws: also as ``ResourceSetup/first()``.
   mutating func run() throws(Failure) -> CommandStatus {
-    // Without a provider there is nothing to wait for, and no file is left behind.
+    // Without a provider the sign-in fails, so the program does not wait for other sign-ins, and makes no lock file.
     if resource == nil, setup == nil, try !session.place.hasConfiguration() {
       return try signIn(again: false)
     }
-    // A user who is signed in need not wait for somebody else's sign-in.
+    // If the user is signed in already, the command does not wait for another sign-in.
     let mayBeServed = !way.again && !way.registerAgain && SignInTurn.isTaken(session)
     let isServedAlready = mayBeServed ? try session.isSignedIn() : false
     var turn = isServedAlready ? nil : try SignInTurn.acquire(session)
@@ -59,7 +60,7 @@ struct SignIn {
       turn?.end()
     }
     if kind != .device, let uri = knownRedirectURI { try turn?.awaitRedirect(uri, session) }
-    // Another sign-in, for which this one has waited, may have done what this one is for.
+    // The sign-in for which this one has waited may already have requested the same scopes.
     let isServed = turn?.servedScopes.map { done in wantedScopes.allSatisfy { done.contains($0) } } ?? false
     let again = way.registerAgain || way.again && !isServed
     guard let resource else { return try signIn(again: again) }
@@ -68,10 +69,10 @@ struct SignIn {
     return try signIn(again: again)
   }
 
-  /// The redirect URI, as far as it is known before the provider is asked.
+  /// The redirect URI, if it is known before the provider is asked.
   private var knownRedirectURI: String? {
     if let named = way.provider.redirectURI { return named }
-    // A file that the user named may be a pipe, which can be read once.
+    // A file that the user named may be a pipe, which can be read only once.
     let isProfile = session.place.configurationName != session.place.configurationPath
     if isProfile, let uri = (try? session.place.configuration())?.redirectURI { return uri }
     return way.provider.resource.map { ResourceProfile.redirectURI(of: $0) }
@@ -132,7 +133,8 @@ struct SignIn {
     return status
   }
 
-  /// The command without another sign-in: a user is signed in, or an earlier sign-in waits for the user's answer.
+  /// Completes the command without another sign-in, if a user is signed in, or if an earlier sign-in waits for the
+  /// user's answer.
   /// - Parameter saves: whether the configuration is not the profile yet.
   /// - Returns: nil if the user has to sign in.
   private func continued(
@@ -161,7 +163,7 @@ struct SignIn {
     }
   }
 
-  /// The question of a sign-in that waits at another client. The profile gets that client when the user has confirmed.
+  /// Asks about a sign-in that waits at another client. The profile gets that client when the user has confirmed.
   /// - Parameter client: the profile's.
   private func continued(
     _ other: OtherWaitingSignIn, _ client: Client, _ profile: ConfigurationDocument
@@ -177,8 +179,8 @@ struct SignIn {
     return status
   }
 
-  /// Whether this command names scopes, and a sign-in without a session waits, which was for others. A resource's
-  /// profile has the scopes of its sign-in.
+  /// Whether a sign-in waits that may have been for other scopes than this command names, and there is no session.
+  /// For a resource this is not necessary: its profile has the scopes of its sign-in.
   private func asksForOther(than kept: AccountSnapshot) -> Bool {
     resource == nil && !way.scopes.isEmpty && kept.waiting != nil && kept.expiresAt == nil
   }
@@ -324,8 +326,8 @@ struct SignIn {
     return try session.beginSignIn(client, options)
   }
 
-  /// The scopes of the sign-in. A resource keeps those of the sign-in before: a session without them would lose what
-  /// the user has allowed.
+  /// The scopes of the sign-in. For a resource, the scopes of the previous sign-in are kept: without them, the
+  /// session would lose access that the user has allowed.
   private func scopes(_ client: Client) -> [String] {
     let earlier = client.configuration.scopes
     guard resource != nil else { return way.scopes.isEmpty ? earlier : way.scopes }

@@ -1,4 +1,4 @@
-// The limits of what a command line says about a sign-in, which are checked before anything is sent.
+// The limits of the options for a sign-in. They are checked before anything is sent.
 
 import EnrollCommands
 import EnrollRules

@@ -40,8 +40,8 @@ extension SignIn {
         session.waits.isInterrupted
         ? .interrupted : Prompt.choice(Shown.question(asked.profile), default: true, session.waits)
       if choice != .interrupted {
-        // The answer concerns the profile that was shown. Another terminal may have confirmed it, or signed in, in the
-        // meantime.
+        // The answer concerns the profile that was shown. In the meantime, another terminal may have confirmed it, or
+        // may have signed in.
         let now = try stateNow(client)
         switch now {
         case .awaitingConfirmation(let transactionID, let profile) where transactionID != asked.transactionID:
@@ -58,7 +58,7 @@ extension SignIn {
       case .no:
         try reject(client, asked)
         throw Failure(
-          // Whether they are revoked depends on the other sessions of the user (R35).
+          // The message does not say that they are revoked, because that depends on the user's other sessions (R35).
           .notFinished, "not confirmed: the new tokens are not kept",
           advice: "Run \(.loginAsSomebodyElse) to sign in as another user.")
       case .interrupted:
@@ -94,9 +94,9 @@ extension SignIn {
     }
   }
 
-  /// Whether `--yes` answers the question. It does for the sign-in that this command began. It also does for any other
-  /// sign-in that does not replace a user, if the user typed `--yes`: a program that runs this command does not answer
-  /// what the user left open.
+  /// Whether `--yes` answers the question. It answers for the sign-in that this command began. If the user typed
+  /// `--yes`, it also answers for any other sign-in that does not replace a user. A program that runs this command
+  /// must not answer a question that the user left open.
   private func isAnswered(
     _ client: Client, _ asked: Question, of own: TransactionID?, beside former: AccountSnapshot?
   ) throws(Failure) -> Bool {
@@ -130,7 +130,7 @@ extension SignIn {
     }
   }
 
-  /// Ends the session of the previous client: it would stay in the store, and no command could end it.
+  /// Ends the session of the previous client, which would otherwise stay in the store, where no command could end it.
   private func signOut(_ configuration: ConfigurationDocument) throws(Failure) {
     guard try session.place.hasStore() else { return }
     let client = try session.open(configuration, asksPIN: false)

@@ -1,5 +1,5 @@
-// Waits for the user, who is in the browser or at another device. Meanwhile this shows hints, reads a
-// redirect that the user pastes, and handles Ctrl-C.
+// Waits for a user who is in the browser or at another device. Meanwhile this shows hints, reads a redirect that the
+// user pastes, and handles Ctrl-C.
 
 import EnrollCommands
 import EnrollRules
@@ -60,8 +60,8 @@ extension SignIn {
     }
   }
 
-  /// A code that was sent cannot be sent again: waits for the response, as long as a request may take, so that the
-  /// tokens are stored.
+  /// Waits for the response if the code was sent, for as long as a request may take, so that the tokens are stored. A
+  /// code cannot be sent twice.
   private func awaitExchange(_ client: Client, _ begun: Transaction) throws(Failure) {
     guard case .authenticating(_, .exchanging) = try stateNow(client) else { return }
     errors.say("The provider is about to answer; waiting for it.")
@@ -98,14 +98,15 @@ extension SignIn {
     try session.state(client, within: 5)
   }
 
-  /// Whether a user has signed in since the transaction began. The claims do not show it: each renewal changes some.
+  /// Whether a user has signed in since the transaction began. The claims do not show this, because each renewal
+  /// changes some of them.
   private func hasSignedIn(
     _ client: Client, since begun: Transaction, _ before: AccountSnapshot
   ) throws(Failure) -> Bool {
     do throws(Failure) {
       return try session.run { _ throws(EnrollError) in try client.hasSignedIn(since: begun.transactionID) }
     } catch {
-      // The transaction was removed, by a sign-out or by newer ones.
+      // The transaction was removed, by a sign-out or by newer transactions.
       return try session.read(client).profile?["sub"] != before.profile?["sub"]
     }
   }
@@ -146,7 +147,7 @@ extension SignIn {
     }
   }
 
-  /// Ends a sign-in whose address nobody would see.
+  /// Ends a sign-in if no browser opened, because nobody would see its URL.
   private func requireBrowser(_ opener: Opener?, _ client: Client, _ begun: Transaction) throws(Failure) {
     do throws(Failure) { try opener?.requireSuccess(session) } catch {
       _ = try session.cancel(client, begun.transactionID)

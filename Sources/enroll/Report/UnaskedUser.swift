@@ -3,7 +3,8 @@
 import EnrollJSON
 
 extension SignIn {
-  /// Reports that the same user came from the provider's session in the browser: a provider may ignore `prompt`.
+  /// Reports that the provider returned the same user from its session in the browser: a provider may ignore
+  /// `prompt`.
   func tellUnasked(_ before: JSONObject?, _ now: JSONObject, _ since: Int64) {
     // The provider's clock may be a little ahead.
     guard way.again, let subject = now["sub"]?.string, subject == before?["sub"]?.string,

@@ -1,4 +1,4 @@
-// Standard output: only results. If they cannot be written completely, the exit status says so.
+// Standard output, which has only results. If they cannot be written completely, the exit status says so.
 
 import CPosix
 import EnrollJSON
@@ -38,8 +38,8 @@ enum Output {
     }
   }
 
-  /// Writes JSON with every control and format character escaped: a value from a provider must not move the cursor, and
-  /// the JSON stays equal.
+  /// Writes JSON with every control and format character escaped: a value from a provider must not move the cursor.
+  /// The value of the JSON stays the same.
   static func json(_ value: JSON) { line(Shown.escaped(withoutTokenClaims(value).text)) }
 
   /// Writes to stdout or stderr; a failed write to stderr is ignored. A signal ends a write that waits for the reader.

@@ -88,8 +88,8 @@ enum Prompt {
   /// input is lost.
   /// - Returns: as ``line(_:)``.
   private static func line(_ waits: Waits, _ silence: Silence, _ question: String) -> String? {
-    // If the program has to end, it does not change the terminal first, because another program may already
-    // use the terminal.
+    // If the program must end, it does not change the terminal first, because another program may already be using
+    // the terminal.
     while !waits.isInterrupted, waits.next(milliseconds: 0) != .interrupt {
       silence.begin()
       Terminal.errors.write(question)

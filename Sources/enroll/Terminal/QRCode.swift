@@ -47,7 +47,8 @@ struct QRCode {
   private static func codewords(
     _ text: [UInt8], _ version: (data: Int, correction: Int, blocks: Int)
   ) -> [UInt8] {
-    // Four bits of mode, 0100, shift everything by half a byte; the four bits after the text are the terminator.
+    // The mode takes four bits (0100), so everything after it is shifted by half a byte. The four bits after the text
+    // are the terminator.
     let whole = [UInt8(text.count)] + text
     var data = [0x40 | whole[0] >> 4]
     for (byte, next) in zip(whole, whole.dropFirst() + [0]) { data.append(byte << 4 | next >> 4) }
@@ -139,9 +140,9 @@ struct QRCode {
     row < 9 && (column < 9 || column > size - 9) || row > size - 9 && column < 9
   }
 
-  /// Draws the level and the mask, twice, with ten correction bits (§7.9).
+  /// Draws the level of error correction and the mask, both twice, with ten correction bits (§7.9).
   private mutating func drawFormat(_ mask: Int) {
-    // 01 is the level L.
+    // 01 stands for level L.
     let data = 0b01 << 3 | mask
     var rest = data
     for _ in 0..<10 { rest = rest << 1 ^ (rest >> 9 & 1) * 0x537 }

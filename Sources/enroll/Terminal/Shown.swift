@@ -61,7 +61,7 @@ enum Shown {
   }
 
   /// The question whether the profile is the user's. If the provider sends no name, the question says so, because the
-  /// user's yes then proves little.
+  /// user cannot recognize the account without it.
   static func question(_ profile: JSONObject) -> String {
     func has(_ claim: String) -> Bool { !(profile[claim]?.string ?? "").isEmpty }
     if ["name", "preferred_username", "given_name", "email"].contains(where: has) {
