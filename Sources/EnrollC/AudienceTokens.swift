@@ -1,4 +1,4 @@
-// The calls for access tokens with another audience than the session's own (RFC 8707): a resource, scopes, or both.
+// The calls for access tokens with an audience other than the session's own (RFC 8707): a resource, scopes, or both.
 
 public import CEnroll
 import EnrollCommands
@@ -27,7 +27,7 @@ private struct AudienceBytes {
   let resource: UnsafeRawBufferPointer
   let scope: UnsafeRawBufferPointer
 
-  /// nil if the audience needs the full check. It needs none if it has only texts of permitted sizes.
+  /// nil if the audience needs the full check. The full check is unnecessary if all its texts have permitted sizes.
   init?(_ audience: AudienceIn) {
     guard audience.pointee.struct_size == MemoryLayout<enroll_audience>.size,
       let resource = Self.text(audience.pointee.resource, audience.pointee.resource_size),

@@ -89,7 +89,7 @@ public func enroll_client_new(
       given.queue == nil ? .ownThread : .queue(try PolledQueue.find(given.queue), HostSignalMask())
     let handle = ClientHandle(
       try Client(try ClientOptions(given)), callbacks: callbacks, runsHostCode: given.hasHostCode)
-    // The fast path to a token reads the system's clock, so a client with a clock of the host has none.
+    // The fast path to a token reads the system's clock, so a client with the host's clock has no fast path.
     let word = given.clock == nil ? handle.client.tokenPointer.address : 0
     guard let number = ClientHandle.table.insert(handle, word: word) else {
       handle.close()
@@ -110,7 +110,7 @@ public func enroll_client_free(_ client: Handle?) -> enroll_status {
       throw ClientHandle.unknownHandle
     }
     guard !handle.isForkedChild else {
-      // Never released: freeing it would touch locks that threads of the parent may have held.
+      // The handle is never released: freeing it would touch locks that threads of the parent may have held.
       _ = Unmanaged.passRetained(handle)
       throw EnrollError(.forked, "the client belongs to the parent process; its handle was freed")
     }

@@ -1,4 +1,5 @@
-// The confirmation of a profile (state G): which sign-in waits for it, and the user's yes, which names its transaction.
+// The confirmation of a profile (state `awaitingConfirmation`): finds the sign-in that waits for it, and confirms it
+// by its transaction.
 
 public import CEnroll
 import EnrollRules

@@ -1,4 +1,5 @@
-// From EnrollError to the caller's enroll_error, and the function that runs the body of every C function that can fail.
+// Converts an EnrollError to the caller's enroll_error. The functions here run the body of every C function that can
+// fail.
 
 import CEnroll
 import EnrollRules
@@ -48,7 +49,7 @@ func reportingReason(
   }
 }
 
-/// Requires an output that the function must have.
+/// Checks that a required output is not NULL.
 func require<Output>(
   _ output: UnsafeMutablePointer<Output>?, _ name: String
 ) throws(EnrollError) -> UnsafeMutablePointer<Output> {

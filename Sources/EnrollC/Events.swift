@@ -1,4 +1,4 @@
-// Events of a client, which the host gets on the thread of its callbacks, in their order.
+// Events of a client. The host gets them in their order, on the thread of its callbacks.
 
 public import CEnroll
 import EnrollRules

@@ -17,7 +17,7 @@ final class HostClock: Clock, @unchecked Sendable {
   private let monotonic: Function
   private let system = SystemClock()
   private let name: String
-  /// How often a sleeping thread reads the clock, which may be set forward meanwhile.
+  /// The interval at which a sleeping thread reads the clock, which may be set forward meanwhile, in nanoseconds.
   private static let slice: Int64 = 50_000_000
 
   /// - Throws: `.invalidArgument` if one of the functions is NULL.

@@ -112,7 +112,7 @@ private struct RequestMemory {
     }
   }
 
-  /// A buffer, because headers may have tokens: its memory is wiped.
+  /// The text in a buffer. Headers may have tokens, and the memory of a buffer is wiped.
   private static func text(_ text: String) -> Buffer { Array(text.utf8).withUnsafeBytes { Buffer($0) } }
 }
 
@@ -120,7 +120,7 @@ private struct RequestMemory {
 final class HostResponse: @unchecked Sendable {
   // Unchecked: all state is only touched with `exclusion` held, because a host may use its own threads.
   static let table = HandleTable<HostResponse>(kind: 4)
-  /// More than the headers of any server.
+  /// The most headers of a response, more than any server sends.
   static let headerLimit = 256
   static let headerByteLimit = 16 << 10
 

@@ -11,7 +11,7 @@ private func pin(
   Secret(try TextInput(pointer, size, name).requiredText(limit: TextLimit.name))
 }
 
-/// Runs the body of a function whose output is the result of a PIN.
+/// Runs the body of a function whose output is the result of a PIN attempt.
 private func returningAnswer(
   _ client: Handle?, _ outcome: Int32Out?, _ triesLeft: Int64Out?, _ retryAfter: Int64Out?,
   _ error: ErrorOut?, _ body: (ClientHandle) throws(EnrollError) -> PINAnswer

@@ -1,4 +1,4 @@
-// Registration: the beginning, the redirect, the state, and the calls that change it.
+// Registration: its start, the redirect, the state, and the calls that change the state.
 
 public import CEnroll
 import EnrollRules

@@ -1,4 +1,4 @@
-// From a resource to a configuration, without a client.
+// Makes the configuration for a resource. The functions need no client.
 
 public import CEnroll
 import EnrollCommands

@@ -1,4 +1,4 @@
-// The names of statuses and blames. EnrollError has the table.
+// The names of statuses and blames. The table is in EnrollError.
 
 public import CEnroll
 import EnrollRules

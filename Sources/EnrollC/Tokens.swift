@@ -220,11 +220,12 @@ enum TokenCopy {
     return error.pointee.struct_size >= enroll_error.firstSize
   }
 
-  /// Copies a fresh token, if memory has one, this thread may ask for it, and it fits with its NUL.
+  /// Copies a fresh token, if there is one in memory, if this thread may request it, and if it fits into the buffer
+  /// with its NUL.
   static func fromMemory(
     _ client: UInt, _ minimumLifetime: Int64, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int
   ) -> (count: Int, expiresAt: UnixTime)? {
-    // For a client with a clock of the host the word is 0.
+    // For a client with the host's clock, the word is 0.
     guard let slot = ClientHandle.table.unretainedSlot(client), let token = TokenPointer(address: slot.word),
       !HostCode.mark.isSet,
       let copied = token.copy(

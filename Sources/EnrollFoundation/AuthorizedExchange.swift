@@ -76,8 +76,8 @@ struct TokenOrigin: Equatable {
   }
 }
 
-/// One request from its first sending to its last answer. Each step happens at most once, except new proofs, and only
-/// at the first origin.
+/// One request from its first sending to its last answer. Each step happens at most once, except new proofs. Steps
+/// happen only at the first origin.
 struct AuthorizedExchange {
   /// The most proofs, for a server that redirects in a loop.
   static let maximumProofs = 20

@@ -40,9 +40,10 @@ public struct AuthorizedSession: Sendable {
 
   /// Sends a request with the token.
   /// - Returns: the body and the response, whatever its status, including a 401 that remains after the renewal.
-  /// - Throws: `EnrollError` if there is no token, as ``EnrollKit/EnrollClient/accessToken(minimumLifetime:resource:scope:)``, and
-  ///   `.invalidArgument` for a URL that is neither https nor a loopback address, or has a user name or password, and for http
-  ///   to a loopback address that a proxy of the environment (`http_proxy`) would see; errors of URLSession.
+  /// - Throws: `EnrollError` if there is no token, as
+  ///   ``EnrollKit/EnrollClient/accessToken(minimumLifetime:resource:scope:)``, and `.invalidArgument` for a URL that
+  ///   is neither https nor a loopback address, or has a user name or password. `.invalidArgument` also for http to a
+  ///   loopback address if a proxy of the environment (`http_proxy`) would see the request. Errors of URLSession.
   public func data(for request: URLRequest) async throws -> (Data, HTTPURLResponse) {
     let token = try await client.access(resource: resource, scope: scope).token()
     var exchange = try AuthorizedExchange(request.url, token: token)
@@ -61,8 +62,8 @@ public struct AuthorizedSession: Sendable {
           exchange.token = try await client.rejected(refused, resource: resource, scope: scope).token()
         case .proof: break
         }
-        // Sends the refused request again, and none before it: before a redirect there may be a POST that was carried
-        // out.
+        // Sends only the refused request again, not the requests before a redirect: one of them may be a POST that
+        // was carried out.
         request = try await signed(answer.request, &exchange, nonce: nonce)
       } catch {
         return (answer.body, answer.response)

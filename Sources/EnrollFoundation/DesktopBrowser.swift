@@ -1,10 +1,10 @@
-// The desktop's browser as a UserAgent (RFC 8252 §8.1), for loopback redirects: the client listens for the redirect itself.
-// Refuses other redirects, and a machine without a desktop: there the host shows the URL.
+// The desktop's browser as a UserAgent (RFC 8252 §8.1), for loopback redirects: the client listens for the redirect
+// itself. Refuses other redirects. It also refuses a machine without a desktop, where the host shows the URL.
 
 public import EnrollKit
 import Foundation
 
-/// The programs in the environment variable `BROWSER`, else `xdg-open`, else macOS's `open` (never run).
+/// The programs in the environment variable `BROWSER`, otherwise `xdg-open`, or `open` on macOS (not tested there).
 ///
 /// `try await client.signIn(using: DesktopBrowser())` opens it and waits for the redirect.
 public struct DesktopBrowser: UserAgent {

@@ -1,6 +1,6 @@
 // Sends single requests of URLSession, and keeps the token at its origin: a redirect to another origin loses
-// Authorization and DPoP, whatever Foundation's own rule on this system is. This is a delegate, because Foundation asks
-// only delegates about redirects.
+// Authorization and DPoP, whatever Foundation itself does on this system. The class is a delegate, because Foundation
+// asks only delegates about redirects.
 
 import EnrollKit
 import Foundation

@@ -5,7 +5,8 @@ import EnrollSteps
 import EnrollHost
 
 extension EnrollClient {
-  /// The states from now on, starting with the last known one. A slow reader gets the newest.
+  /// The states from now on, starting with the last known state. A slow reader misses older states, and gets the
+  /// newest.
   public var states: AsyncStream<RegistrationState> {
     let client = client
     return AsyncStream(bufferingPolicy: .bufferingNewest(16)) { continuation in
@@ -16,7 +17,8 @@ extension EnrollClient {
     }
   }
 
-  /// All events of the client from now on: renewals, failures, states. A slow reader gets the newest.
+  /// All events of the client from now on: renewals, failures, states. A slow reader misses older events, and gets
+  /// the newest.
   public var events: AsyncStream<EnrollEvent> {
     let client = client
     return AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in

@@ -5,7 +5,7 @@ import EnrollHost
 public import EnrollJSON
 
 extension EnrollClient {
-  /// The verified claims about the user who is signed in; without a session, about the one who is asked to confirm.
+  /// The verified claims about the user who is signed in; without a session, about the user who is asked to confirm.
   /// - Throws: `.notFound` if there is no such user.
   public func profile() async throws(EnrollError) -> JSONObject {
     try await offload { client, _, _ throws(EnrollError) in try client.profile() }

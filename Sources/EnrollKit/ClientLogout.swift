@@ -4,9 +4,10 @@ import EnrollRules
 import EnrollHost
 
 extension EnrollClient {
-  /// Erases the session on this device, then revokes its tokens at the provider. With a `postLogoutRedirectURI` the revocation waits
-  /// for ``finishLogout(_:)`` or ``handle(_:timeout:)``, for at most 180 seconds, because it may end the session that the browser has to find
-  /// at the provider. If you do not open the URL, call ``revoke()``, which ends that wait.
+  /// Erases the session on this device, then revokes its tokens at the provider. With a `postLogoutRedirectURI`, the
+  /// revocation waits for ``finishLogout(_:)`` or ``handle(_:timeout:)``, for at most 180 seconds: an earlier
+  /// revocation might end the provider's session, which the browser needs for the logout. If you do not open the URL,
+  /// call ``revoke()``, which ends that wait.
   /// - Returns: the URL that ends the provider's own session in the browser, and whether the provider knows
   ///   of the logout (``ProviderTold``). If the provider cannot be informed, the tokens work until they
   ///   expire.
@@ -17,8 +18,8 @@ extension EnrollClient {
     }
   }
 
-  /// Finishes a logout with its callback URL, and sends the revocation that waited for it.
-  /// - Throws: `.unsolicited` if no logout of this account waits for it.
+  /// Finishes a logout with its callback URL, and sends the revocation that waited for this URL.
+  /// - Throws: `.unsolicited` if no logout of this account waits for this URL.
   public func finishLogout(_ url: String) async throws(EnrollError) {
     try await offload { client, _, _ throws(EnrollError) in try client.finishLogout(url) }
   }

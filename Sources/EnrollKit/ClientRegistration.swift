@@ -1,4 +1,4 @@
-// From the first sign-in to a confirmed registration: the beginning, the redirect, and the user's confirmation.
+// From the first sign-in to a confirmed registration: its start, the redirect, and the user's confirmation.
 
 import EnrollRules
 import EnrollHost
@@ -33,8 +33,8 @@ extension EnrollClient {
   ///   - transactionID: the transaction of the redirect. Needed only if the URL has no `state`, as from another app,
   ///     and several transactions are pending.
   ///   - timeout: how long it may take.
-  /// - Throws: `.unsolicited`, `.redirectMismatch`, `.alreadySettled` and others if the URL settles no transaction and
-  ///   nothing changed; `.accessDenied`, `.loginRequired`, `.idTokenInvalid` and others if the sign-in failed.
+  /// - Throws: `.unsolicited`, `.redirectMismatch`, `.alreadySettled` and others if the URL settles no transaction:
+  ///   nothing changes; `.accessDenied`, `.loginRequired`, `.idTokenInvalid` and others if the sign-in failed.
   public func resume(
     _ url: String, transactionID: TransactionID? = nil, timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> RegistrationState {
@@ -102,11 +102,12 @@ extension EnrollClient {
   }
 
   /// Confirms the profile for the user: the provisional tokens become the session.
-  /// - Parameter transactionID: of ``RegistrationState/awaitingConfirmation(transactionID:profile:)``, whose profile the user
-  ///   has confirmed. nil for the only one that this client has shown.
-  /// - Throws: `.illegalState` if nothing waits for confirmation, or another sign-in than the one that was shown: nothing
-  ///   changes then. `.emailNotVerified`, `.unknownAccount`, or the error of the registration check's request: the state stays
-  ///   G. `.profileMismatch`: F; `.oauth`: E.
+  /// - Parameter transactionID: the transaction of ``RegistrationState/awaitingConfirmation(transactionID:profile:)``
+  ///   whose profile the user has confirmed. nil: the only transaction that this client has shown.
+  /// - Throws: `.illegalState` if nothing waits for confirmation, or if a sign-in waits that was not shown: nothing
+  ///   changes. `.emailNotVerified`, `.unknownAccount`, or the error of the registration check's request: the state
+  ///   stays `awaitingConfirmation`. `.profileMismatch`: the state becomes `registrationFailed`. `.oauth`: the state
+  ///   becomes `renewalFailed`.
   @discardableResult
   public func confirm(_ transactionID: TransactionID? = nil) async throws(EnrollError) -> RegistrationState {
     try await offload { client, deadline, cancellation throws(EnrollError) in
@@ -116,7 +117,7 @@ extension EnrollClient {
 
   /// Starts over: erases provisional tokens; an earlier session continues.
   /// - Parameter transactionID: the transaction whose profile the user rejects; `.illegalState` if another
-  ///   transaction waits. nil rejects whichever transaction waits.
+  ///   transaction waits. nil rejects any transaction that waits.
   @discardableResult
   public func retry(_ transactionID: TransactionID? = nil) async throws(EnrollError) -> RegistrationState {
     try await offload { client, deadline, cancellation throws(EnrollError) in
@@ -139,7 +140,7 @@ extension EnrollClient {
   }
 
   /// Reports that the link of ``HostAction/openOtherApp(_:)`` could not be opened: the device has no such app.
-  /// - Returns: the state F, or the state of the session that the transaction left untouched.
+  /// - Returns: the state `registrationFailed`, or the state of the session, which the transaction did not change.
   /// - Throws: `.notFound`, `.illegalState` for another kind of transaction, `.alreadySettled`, `.transactionExpired`.
   @discardableResult
   public func otherAppMissing(_ transactionID: TransactionID) async throws(EnrollError) -> RegistrationState {

@@ -41,8 +41,9 @@ extension EnrollClient {
     try await access(minimumLifetime: minimumLifetime, resource: resource, scope: scope).token()
   }
 
-  /// Renews the token now, whatever its age. Sends nothing during a pause that the provider requested, or that follows
-  /// its refusal. For `resource` and `scope` see ``access(minimumLifetime:resource:scope:timeout:)``.
+  /// Renews the token now, whatever its age. Sends nothing while a pause lasts that the provider requested, or that
+  /// follows a refusal by the provider. For `resource` and `scope` see
+  /// ``access(minimumLifetime:resource:scope:timeout:)``.
   /// - Returns: `valid`, or `stale` if the renewal failed and the token still works.
   /// - Throws: as ``accessToken(minimumLifetime:resource:scope:)``.
   @discardableResult
@@ -89,7 +90,7 @@ extension EnrollClient {
   }
 
   /// Reports what will work at the provider and what will not, according to its discovery document and keys. No user
-  /// signs in, so client id and redirect URI are not checked.
+  /// signs in, so the client id and the redirect URI are not checked.
   /// - Returns: the findings. A provider that cannot be reached is a finding, not an error.
   public func checkProvider() async throws(EnrollError) -> ProviderCheck {
     try await offload { client, deadline, cancellation throws(EnrollError) in

@@ -1,5 +1,6 @@
 // The Swift interface. Every method is `async`, and none blocks a thread of the cooperative pool: the blocking steps
-// run on the client's own threads. A cancelled task ends its wait, but never a renewal whose answer must not be lost.
+// run on the client's own threads. Cancelling a task ends its wait. It does not end a renewal, whose answer must not
+// be lost.
 
 import EnrollRules
 import EnrollSteps
@@ -16,7 +17,7 @@ import EnrollPosix
 ///     issuer: "https://id.example", clientID: "app", redirectURI: "com.example.app:/callback"),
 ///   store: .directory("/home/me/.local/share/app"))
 /// let begun = try await client.begin()              // open begun.url in the browser
-/// let state = try await client.resume(redirectURL)  // when it comes back
+/// let state = try await client.resume(redirectURL)  // when the browser returns
 /// let token = try await client.accessToken()        // before every request, for months
 /// ```
 public struct EnrollClient: Sendable {

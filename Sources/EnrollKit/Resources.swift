@@ -1,4 +1,4 @@
-// From a resource to a configuration, without a client.
+// Makes the configuration for a resource. The functions need no client.
 
 import EnrollRules
 import EnrollSteps
@@ -11,7 +11,7 @@ extension EnrollClient {
   /// before you continue.
   /// - Parameters:
   ///   - resource: the resource's URI: https, without a fragment.
-  ///   - issuer: one of the resource's servers; nil: the first one. It is enough for a resource without metadata.
+  ///   - issuer: one of the resource's servers; nil: the first one. With an issuer, the resource needs no metadata.
   ///   - challenge: the value of `WWW-Authenticate` of the resource's 401 or 403, if you have one: it says where the
   ///     metadata is, and which scopes are needed.
   ///   - allowsLoopbackHTTP: whether to allow http to servers on this machine.

@@ -43,8 +43,8 @@ extension EnrollClient {
   ///   profile["email"]?.string == "alice@example.com"
   /// }
   /// ```
-  /// If a sign-in waits for confirmation already, no URL is shown: the user is asked about its profile, because an
-  /// earlier process may have ended before the user answered.
+  /// If a sign-in already waits for confirmation, no URL is shown, and the user is asked about that sign-in's
+  /// profile: an earlier process may have ended before the user answered.
   /// - Parameters:
   ///   - options: as for ``begin(_:timeout:)``.
   ///   - timeout: how long the user may take.
@@ -67,9 +67,9 @@ extension EnrollClient {
 
   /// Begins, opens the browser and processes the redirect: a complete sign-in or registration up to the user's
   /// confirmation. If an earlier sign-in waits for confirmation, or for its PIN, no browser opens.
-  /// - Returns: G or, without confirmation, H; after a dismissal, the state without this attempt. A valid redirect
-  ///   that arrives later still counts, through ``resume(_:transactionID:timeout:)``. Cancelling the task
-  ///   while the redirect is awaited is a dismissal, too.
+  /// - Returns: `awaitingConfirmation` or, without confirmation, `active`; after a dismissal, the state without this
+  ///   attempt. A valid redirect that arrives later still counts, through ``resume(_:transactionID:timeout:)``.
+  ///   Cancelling the task while the redirect is awaited is a dismissal, too.
   /// - Throws: the errors of ``begin(_:timeout:)`` and ``resume(_:transactionID:timeout:)``; `.unsupported` for a kind that has
   ///   no browser step.
   public func signIn(
@@ -106,8 +106,8 @@ extension EnrollClient {
     }
   }
 
-  /// The state if tokens wait for the user, so that no sign-in can begin; nil otherwise. An earlier process may have
-  /// left them.
+  /// The state if tokens already wait for the user's confirmation or PIN, so that no sign-in can begin; nil
+  /// otherwise. An earlier process may have left these tokens.
   private func stateOfPendingUser() async throws(EnrollError) -> RegistrationState? {
     let state = try await state()
     switch state {

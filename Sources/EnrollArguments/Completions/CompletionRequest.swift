@@ -9,8 +9,9 @@ struct CompletionRequest {
   /// The words of the command line. The shell wants completions of the last word, which may be empty.
   let words: [String]
 
-  /// A line for each candidate: the word, a tab, its meaning. Or one line with an instruction for the shell: `:files`,
-  /// `:files EXTENSION`, `:folders`, `:command` for the words after `--`, which are another command line.
+  /// A line for each candidate: the word, a tab, its meaning. Or one line with an instruction for the shell:
+  /// `:files`, `:files EXTENSION`, `:folders`, or `:command`. `:command` is for the words after `--`, which are
+  /// another command line.
   var answer: String {
     guard let current = words.last else { return "" }
     var before = words.dropLast()

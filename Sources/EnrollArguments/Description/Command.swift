@@ -86,7 +86,7 @@ package struct Program: Sendable {
     return CommandLineReader(program: self, width: width).read(words)
   }
 
-  /// The answer to a shell's completion script, or to the generator of the manual; nil for any other command line.
+  /// The output for a shell's completion script, or for the generator of the manual; nil for any other command line.
   private func answer(toTools words: [String]) -> String? {
     guard let first = words.first else { return nil }
     switch first {

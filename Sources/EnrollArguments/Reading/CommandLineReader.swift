@@ -39,7 +39,8 @@ struct CommandLineReader {
     }
   }
 
-  /// The answer to a word for the program itself, such as help, in the place of a subcommand; nil for another word.
+  /// The answer to a word that stands in place of a subcommand, but is for the program itself, such as `help`; nil
+  /// for any other word.
   private func answer(
     to word: String, _ rest: ArraySlice<String>, _ command: Command, _ path: [String]
   ) -> Reading? {
@@ -56,7 +57,7 @@ struct CommandLineReader {
     var path = [program.root.name]
     var command = program.root
     for name in names {
-      // The name of a subcommand is enough.
+      // The name of a subcommand is enough, without the name of its command.
       let inner = path.count == 1 ? command.subcommands.first { $0.subcommand(name) != nil } : nil
       if command.subcommand(name) == nil, let inner {
         command = inner

@@ -34,7 +34,7 @@ struct ValueReader {
     return .values(values)
   }
 
-  /// A single dash is an operand, which many programs use for standard input.
+  /// A single dash is an operand: many programs use it for standard input.
   private static func isOption(_ word: String) -> Bool {
     word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1
   }

@@ -11,8 +11,8 @@ protocol SizedStruct {
   var struct_size: Int { get set }
   /// Its name in the header, for error messages.
   static var name: String { get }
-  /// Its size in the first version of the header that had it, which never changes. Until a member is added, it is the
-  /// present size.
+  /// The struct's size in the first version of the header that had the struct. It never changes. Until a member is
+  /// added, it is also the current size.
   static var firstSize: Int { get }
 }
 

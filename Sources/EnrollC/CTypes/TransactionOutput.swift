@@ -56,7 +56,7 @@ extension SignInOptions {
     parameters = try Self.parameters(given)
   }
 
-  /// The kind of a number that was checked.
+  /// The kind for a number that was checked before.
   private static func kind(_ number: Int32) -> TransactionKind {
     switch number {
     case ENROLL_KIND_REGISTER: .register

@@ -104,6 +104,6 @@ final class CallExecutor: Sendable {
 /// The state of a running call.
 private struct StartedCall: Sendable {
   let cancellation: CancellationFlag
-  /// The ticket of its hook on the client's closing.
+  /// The ticket of the hook that cancels the call when the client is closed.
   let ticket: Int
 }

@@ -8,7 +8,7 @@ import EnrollPosix
 enum CallbackExecutor {
   /// A thread of the client, with the signal mask of the thread that made the client.
   case thread(WorkerPool, HostSignalMask)
-  /// A thread of the host; once the host has freed its queue, a thread of the queue.
+  /// A thread of the host. After the host has freed its queue, a thread of the queue.
   case queue(PolledQueue, HostSignalMask)
 
   /// The most callbacks that may wait. Further events are refused.
@@ -27,8 +27,8 @@ enum CallbackExecutor {
     }
   }
 
-  /// Submits an event. If the host's callbacks do not return, the host misses events in the end, so that they do not
-  /// fill the memory.
+  /// Submits an event. If the host's callbacks do not return, events above the limit are dropped, so that waiting
+  /// events do not fill the memory.
   /// - Returns: false if the event will not be delivered.
   func submit(event: @escaping WorkerPool.Job) -> Bool {
     switch self {

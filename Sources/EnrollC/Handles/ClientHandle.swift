@@ -25,7 +25,7 @@ final class ClientHandle: Sendable {
   /// Cancelled when the handle is freed.
   var closing: CancellationFlag { executor.closing }
 
-  /// The client of a handle that is good in this process and on this thread (R41).
+  /// The client of a handle that is valid in this process and may be used on this thread (R41).
   /// - Throws: `.handle`, `.forked`, `.reentrant`.
   static func find(_ pointer: Handle?) throws(EnrollError) -> ClientHandle {
     guard let handle = table.object(UInt(bitPattern: pointer)) else { throw unknownHandle }
@@ -67,7 +67,7 @@ final class ClientHandle: Sendable {
     return now.advanced(byNanoseconds: overflow ? .max : nanoseconds)
   }
 
-  /// Ends every wait in the client. Waits only until the tokens of a renewal or a code that was sent are stored.
+  /// Ends every wait in the client. If a renewal or a code was sent, waits only until its tokens are stored.
   /// Afterwards no code of the host runs, except callbacks that are waiting, and then the ends of the subscriptions.
   func close() {
     closing.cancel()

@@ -1,7 +1,7 @@
-// Handles: numbers in the type of a pointer, which are looked up by slot and generation and never dereferenced. A null,
-// stale, doubly freed or invented handle therefore gives an error code and no crash (R41). So does a handle of another
-// copy of the library in the same process, because each copy mixes a random number into its handles. There is no lock:
-// a lookup is one compare-and-swap, because the process may fork at any time.
+// Handles: numbers in the type of a pointer, which are looked up by slot and generation and never dereferenced. A
+// null, stale, doubly freed or invented handle therefore gives an error code and no crash (R41). So does a handle of
+// another copy of the library in the same process, because each copy mixes a random number into its handles. The
+// process may fork at any time, so there is no lock: a lookup is one compare-and-swap.
 
 import EnrollRules
 import EnrollHost
@@ -9,7 +9,7 @@ import EnrollPosix
 import Synchronization
 
 /// The objects for which C has handles, with one table for each kind. A handle is valid until it is removed. A thread
-/// that has looked the object up before keeps it until it releases it.
+/// that looked up the object before can use the object until it releases it.
 ///
 /// The bits of a handle, from the low end: 3 bits of kind (never zero, so that no handle is an aligned pointer), 20
 /// bits of slot, and the generation: 32 bits if a pointer has 64, 9 bits if it has 32. Slot and generation are mixed

@@ -1,5 +1,5 @@
-// How messages follow one another on a stream: one per line, or each after Content-Length headers as in the Language
-// Server Protocol. The first byte decides, because no JSON text begins with a C.
+// How messages are separated on a stream: one message per line, or each message after Content-Length headers as in
+// the Language Server Protocol. The first byte decides, because no JSON text begins with a C.
 
 import EnrollRules
 

@@ -1,5 +1,5 @@
-// The daemon's life: it reads until the input ends or no host reads the answers, then completes the requests that it
-// has begun (R39).
+// The daemon's life: it reads until the input ends or no host reads the answers, then completes the requests that are
+// running (R39).
 
 import CPosix
 import EnrollRules
@@ -65,10 +65,10 @@ enum Daemon {
     if !isReading { connection.server.endHostRequests() }
   }
 
-  /// The longest time between the request to end and the end of the process: the timeout of one HTTP request.
+  /// How long the process may continue after it was asked to end: the timeout of one HTTP request.
   private static let longestSeconds = HTTPRequest.totalTimeoutSeconds
-  /// How long running requests may continue after the end of the input. Then they are cancelled, so that a refresh
-  /// token that was sent late still has time for its answer.
+  /// How long running requests may continue after the end of the input. Then they are cancelled. If a refresh token
+  /// was sent late, there is still time for the answer.
   private static let answeringSeconds: Int64 = 20
 
   /// Running requests get their answers, and renewals that were sent are saved, within half a minute. If the host exits

@@ -24,7 +24,7 @@ final class HostRequests: HostRequester {
     private let answer = Guarded<HostAnswer?>(nil, by: Mutex())
     private let over = Event()
 
-    /// - Returns: whether this end was the first.
+    /// - Returns: whether this call was the first.
     @discardableResult
     func end(_ how: HostAnswer) -> Bool {
       let isFirst = answer.withLock { answer -> Bool in

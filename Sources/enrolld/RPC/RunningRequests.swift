@@ -1,4 +1,4 @@
-// The running requests that may take long: their ids, their cancellations, and whether any is left.
+// The running requests that may take long, with their ids and cancellations.
 
 import EnrollCommands
 import EnrollHost
@@ -50,7 +50,7 @@ final class RunningRequests: @unchecked Sendable {
     var meant: [CancellationFlag] = []
     for entry in entries.values where isMeant(entry) { meant.append(entry.cancellation) }
     condition.unlock()
-    // Hooks run here, without the lock, because they may end a request.
+    // The hooks of a cancellation run without the lock, because they may end a request, which takes the lock.
     for cancellation in meant { cancellation.cancel() }
   }
 

@@ -119,20 +119,20 @@ final class Server: Sendable {
     }
   }
 
-  /// No more messages will arrive: requests that wait for a user or for the host are cancelled, and the others
-  /// continue.
+  /// Call this when no more messages will arrive. Requests that wait for a user or for the host are cancelled, and
+  /// the others continue.
   func cancelWaits() {
     requests.cancelWaiting()
     endHostRequests()
   }
 
-  /// The host cannot answer any more, and gets no more requests.
+  /// Ends the daemon's requests to the host, which cannot answer any more. The host gets no further requests.
   func endHostRequests() { host.end() }
 
   /// From now on requests of the host are ignored; its answers still count.
   func ignoreRequests() { ignoresRequests.store(true, ordering: .relaxed) }
 
-  /// The host is gone: every wait ends. Requests that were sent to a provider still continue to their answers.
+  /// The host is gone: every wait ends. Requests that were sent to a provider continue until their answers arrive.
   func cancelAll() {
     requests.cancelAll()
     session.closeClients()

@@ -1,4 +1,4 @@
-// The events that the reading thread waits for: bytes on stdin, a signal to end, or the end of the host.
+// The events for which the reading thread waits: bytes on stdin, a signal to end, or the end of the host.
 
 import CPosix
 import EnrollHost
@@ -12,7 +12,7 @@ final class Input: @unchecked Sendable {
     case bytes(Int)
     /// stdin has ended.
     case end
-    /// stdin cannot be read; with the system's error number.
+    /// stdin cannot be read; the number is the system's error number.
     case unreadable(Int32)
     /// SIGTERM, SIGINT or SIGHUP.
     case signal
@@ -53,8 +53,7 @@ final class Input: @unchecked Sendable {
       case .nothing: continue
       case .bytes(0): return .end
       case .bytes(let count): return .bytes(count)
-      // A host that has ended looks like a host that has closed stdin. Everything that the host sent was
-      // read.
+      // If the host has ended, the failure counts as the end of stdin. Everything that the host sent was read.
       case .failed(let number): return OutputWriter.isGone(pollers[0]) ? .end : .unreadable(number)
       }
     }
@@ -82,7 +81,7 @@ final class Input: @unchecked Sendable {
   private enum ReadResult {
     /// 0 at the end of stdin.
     case bytes(Int)
-    /// There were no bytes after all.
+    /// There were no bytes, or the read was interrupted.
     case nothing
     case failed(Int32)
   }

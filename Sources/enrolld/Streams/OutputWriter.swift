@@ -18,12 +18,12 @@ final class OutputWriter: @unchecked Sendable {
   static let slowBytes = 1 << 20
   static let limitBytes = 16 << 20
   private static let pauseNanoseconds: Int64 = 50_000_000
-  /// If nothing could be written for this long, the end no longer waits for the host.
+  /// If nothing could be written for this long, ``finish()`` no longer waits for the host.
   private static let lastTimeoutNanoseconds: Int64 = 5_000_000_000
 
   enum EndReason {
     case hostGone, hostDoesNotRead
-    /// The system refuses writes, although the host may be there; with the error number.
+    /// The system refuses writes, although the host may still be there; the number is the system's error number.
     case unwritable(Int32)
   }
 
