@@ -1,5 +1,5 @@
-// Every constant of the header with its name, for languages that cannot read macros, and the library's versions. A test
-// compares this table with the header.
+// All constants of the header with their names, for languages that cannot read macros. Also the library's versions. A
+// test compares this table with the header.
 
 public import CEnroll
 import EnrollCommands

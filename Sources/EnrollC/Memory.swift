@@ -1,5 +1,5 @@
-// Short names for the types of parameters, so that a function reads like its line in the header; and the functions that
-// protect the host's own memory.
+// Short names for the types of parameters, so that a function reads like its declaration in the header. Also the
+// functions that protect the host's own memory.
 
 public import CEnroll
 import EnrollRules

@@ -1,6 +1,6 @@
-// Structs that begin with `struct_size`, and to which members are only added at the end: the struct of an
-// older caller is shorter than the library's, and that of a newer caller is longer. A size below the first
-// version is refused, and so are newer members that are set.
+// Structs that begin with `struct_size`, and to which members are only added at the end: the struct of an older
+// caller is shorter than the library's, and that of a newer caller is longer. A size below that of the first version
+// is refused. A longer struct is refused if it sets a member that the library does not have.
 
 import CEnroll
 import EnrollRules

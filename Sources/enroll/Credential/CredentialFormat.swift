@@ -10,11 +10,11 @@ struct CredentialFormat: Sendable {
   let name: String
   /// The programs that ask in this way.
   let programs: String
-  /// The settings with which the programs call this command, and where they are. A line that begins with a space is
-  /// printed unchanged.
+  /// The settings that make the programs call this command, and the files for these settings. A line that begins with
+  /// a space is printed unchanged.
   let setup: String
-  /// The name of a link to this program that the other program starts without `--host`; nil if it can start any program
-  /// with arguments.
+  /// The name of the link to this program, for a program that starts its helper by a fixed name and without `--host`;
+  /// nil if the program can start any program with arguments.
   let alias: String?
   /// The arguments that the program adds to the command line.
   let arguments: [Argument]

@@ -110,7 +110,8 @@ struct NamedHost {
   /// Whether the user named this scheme, or none.
   func allows(scheme: String) -> Bool { self.scheme == nil || self.scheme == scheme }
 
-  /// Whether this host covers the other, however their ports are written. A host without a scheme stands for https.
+  /// Whether both stand for the same host and port, even if the ports are written differently. A host without a
+  /// scheme stands for https.
   func isSamePlace(as other: NamedHost?) -> Bool {
     guard let other, let target = CredentialTarget(scheme: other.scheme ?? "https", host: other.host.text),
       case .allowed = CredentialHosts(named: [self]).answer(target)

@@ -1,5 +1,5 @@
-// The command of GOAUTH (`go help goauth`, Go 1.24): go first runs it without a URL. After a refusal, it runs it
-// again, with the URL as an argument and the response on standard input.
+// The command of GOAUTH (`go help goauth`, Go 1.24): go first runs this command without a URL. After a refusal, go
+// runs it again, with the URL as an argument and the response on standard input.
 
 import EnrollArguments
 

@@ -1,5 +1,5 @@
-// The names under which other programs start this one. They choose this name and add their own arguments, so the name
-// selects the command.
+// The names under which other programs start this program. Those programs require the name and add their own
+// arguments, so the name selects the command.
 
 import EnrollPosix
 

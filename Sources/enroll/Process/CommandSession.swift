@@ -98,7 +98,8 @@ final class CommandSession {
     }
   }
 
-  /// Waits for a result that `start` passes to its second argument, on this thread or another.
+  /// Waits for a result. `start` begins the work, and passes the result to its second argument, on this thread or
+  /// another.
   /// - Parameters: as for ``run(saying:listens:tick:_:)``.
   func answer<Value: Sendable>(
     saying words: String? = nil, listens: Bool = false, tick: ((_ typed: String?) -> [String])? = nil,

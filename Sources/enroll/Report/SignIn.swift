@@ -179,8 +179,8 @@ struct SignIn {
     return status
   }
 
-  /// Whether a sign-in waits that may have been for other scopes than this command names, and there is no session.
-  /// For a resource this is not necessary: its profile has the scopes of its sign-in.
+  /// Whether the command names scopes while there is no session, and a sign-in waits that may have requested other
+  /// scopes. False for a resource, because its profile has the scopes of its sign-in.
   private func asksForOther(than kept: AccountSnapshot) -> Bool {
     resource == nil && !way.scopes.isEmpty && kept.waiting != nil && kept.expiresAt == nil
   }

@@ -67,8 +67,8 @@ enum Daemon {
 
   /// How long the process may continue after it was asked to end: the timeout of one HTTP request.
   private static let longestSeconds = HTTPRequest.totalTimeoutSeconds
-  /// How long running requests may continue after the end of the input. Then they are cancelled. If a refresh token
-  /// was sent late, there is still time for the answer.
+  /// How long running requests may continue after the end of the input. They are cancelled well before the process
+  /// must end, so that there is still time for the answer to a refresh token that was sent late.
   private static let answeringSeconds: Int64 = 20
 
   /// Running requests get their answers, and renewals that were sent are saved, within half a minute. If the host exits

@@ -1,7 +1,7 @@
-// From a message to its answer (JSON-RPC 2.0). This runs on the reading thread and never waits there: commands that
-// need no waiting are answered at once, the others run on the session's workers or wait without a thread, and requests
-// beyond the limits are answered with `busy`. Therefore the reading thread always continues to read, and an answer of
-// the host that another thread waits for never waits behind a request.
+// Answers messages (JSON-RPC 2.0). This code runs on the reading thread, and never waits there. Commands that need no
+// waiting are answered at once. Other commands run on the session's workers, or wait without a thread. Requests
+// beyond the limits are answered with `busy`. The reading thread therefore always continues to read. If another
+// thread waits for an answer of the host, no request delays that answer.
 
 import EnrollCommands
 import EnrollRules

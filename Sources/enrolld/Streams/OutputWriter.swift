@@ -1,10 +1,9 @@
-// All output to stdout, in the order of ``send(_:)``. No thread that answers waits for the host to read: it writes the
-// bytes that stdout accepts at once, and a separate thread writes the rest.
+// All output to stdout, in the order of ``send(_:)``. A thread that answers never waits for the host to read. It
+// writes the bytes that stdout accepts at once, and a separate thread writes the rest.
 //
-// Limits: while more than 1 MiB waits, the reader of requests pauses before each 64 KiB, at most 50 ms, so
-// that a host that sends requests faster than it reads answers is slowed down but never blocked. If more than
-// 16 MiB wait when another answer comes, the host has stopped reading: the waiting bytes are dropped and the
-// daemon ends.
+// Limits: while more than 1 MiB waits, the reader of requests pauses before each 64 KiB, for at most 50 ms. A host
+// that sends requests faster than it reads answers is slowed down in this way, but never blocked. If more than 16 MiB
+// wait when another answer comes, the host has stopped reading: the waiting bytes are dropped and the daemon ends.
 
 import CPosix
 import EnrollRules
