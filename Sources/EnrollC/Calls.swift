@@ -1,4 +1,4 @@
-// The call of any command by its name, for bindings, and the C functions that only run a command.
+// Calls any command by its name, for bindings. Also the C functions that only run a command.
 
 public import CEnroll
 import EnrollCommands

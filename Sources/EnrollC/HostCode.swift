@@ -1,5 +1,5 @@
-// Code of the host that runs inside a call: its transport, secret store, clock and log. It may only call functions that
-// take no client (R41).
+// Code of the host that runs inside a call: its transport, secret store, clock and log. Such code may only call
+// functions that take no client (R41).
 
 import EnrollHost
 import EnrollPosix

@@ -8,8 +8,8 @@ public import EnrollJSON
 extension EnrollClient {
   /// A valid token for the next request, or why there is none. Costs nothing while the token is fresh.
   /// - Parameters:
-  ///   - minimumLifetime: how long the token must remain valid, in whole seconds. At most nine tenths of its whole life
-  ///     count.
+  ///   - minimumLifetime: how long the token must remain valid, in whole seconds. At most nine tenths of the token's
+  ///     whole lifetime count.
   ///   - resource: the resource server that the token is for (RFC 8707): an absolute https URL without a fragment.
   ///   - scope: the scopes that the token should have, out of those that the user granted (RFC 6749 §6). Without
   ///     `resource` and `scope` the result is the session's own token.

@@ -1,5 +1,6 @@
-// The module that Swift programs import: `import EnrollKit` also imports every public type of the core. And the text
-// that Foundation shows for an error: the error's own message instead of "the operation could not be completed".
+// The module that Swift programs import: `import EnrollKit` also imports every public type of the core. The file also
+// has the text that Foundation shows for an error: the error's own message instead of "the operation could not be
+// completed".
 
 @_exported public import EnrollRules
 @_exported public import EnrollSteps

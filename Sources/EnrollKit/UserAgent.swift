@@ -49,8 +49,8 @@ extension EnrollClient {
   ///   - options: as for ``begin(_:timeout:)``.
   ///   - timeout: how long the user may take.
   ///   - show: opens the URL in the external browser, or shows it to the user.
-  ///   - confirm: whether the user is the one of this profile: true confirms, false revokes the tokens. nil leaves that to
-  ///     ``confirm(_:)``.
+  ///   - confirm: whether this profile is the user's: true confirms, false revokes the tokens. nil leaves the
+  ///     confirmation to ``confirm(_:)``.
   /// - Throws: as ``signIn(using:_:timeout:)``; `.illegalState` if another sign-in arrived while the user was asked.
   public func signIn(
     _ options: SignInOptions = SignInOptions(), timeout: Duration = .seconds(600),

@@ -33,7 +33,7 @@ package struct Argument: Sendable {
   package let completion: Completion
   /// The error message if a required argument is missing; nil: the usual message.
   let whenMissing: String?
-  /// Returns what a value must be; nil for a valid value.
+  /// Returns a description of valid values if the given value is not valid; nil if it is valid.
   let expectation: @Sendable (String) -> String?
 
   init(

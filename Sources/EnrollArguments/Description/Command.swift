@@ -57,7 +57,7 @@ package struct Program: Sendable {
   ///   - words: without the program's name.
   ///   - width: the width of the terminal; nil if the output goes elsewhere.
   ///   - output: writes to standard output: help, a version, completions.
-  ///   - errors: writes to standard error: the errors in the words.
+  ///   - errors: writes to standard error: the errors of the command line.
   /// - Returns: the exit status.
   package func run(
     _ words: [String], width: Int? = nil, output: (String) -> Void, errors: (String) -> Void

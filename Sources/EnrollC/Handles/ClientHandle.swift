@@ -68,7 +68,8 @@ final class ClientHandle: Sendable {
   }
 
   /// Ends every wait in the client. If a renewal or a code was sent, waits only until its tokens are stored.
-  /// Afterwards no code of the host runs, except callbacks that are waiting, and then the ends of the subscriptions.
+  /// Afterwards no code of the host runs, except callbacks that are waiting and, after them, the callbacks that
+  /// report the end of a subscription.
   func close() {
     closing.cancel()
     client.close()

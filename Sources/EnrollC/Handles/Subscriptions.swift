@@ -124,7 +124,8 @@ final class Subscription: EngineObserver {
       let text = parameters.withUnsafeBytes { Buffer($0) }
       name.withCString { event.function(event.userData, $0, text.bytes, text.size) }
     }
-    // The callback may have forked. The child has this thread, and locks of the parent.
+    // The callback may have forked. In the child only this thread exists, and threads of the parent may have held the
+    // locks.
     if origin.isForkedChild { return }
     let isLast = progress.withLock { progress in
       progress.pending -= 1

@@ -221,7 +221,7 @@ struct EndedSession {
   var warning: String? {
     switch providerTold {
     case .told: nil
-    // The reason is not stored with the message.
+    // The store does not keep the reason why the revocation waits, so the warning does not name it.
     case .queued:
       "The tokens are not revoked at the provider yet: the next use tries again. If another account has the same user, the "
         + "sign-out of that account revokes them."

@@ -39,7 +39,7 @@ struct ConfigurationDocument: Equatable {
 
   var issuer: String? { self[.issuer]?.string }
   var provider: String? { self[.provider]?.string }
-  /// The resource of the tokens; nil for a profile of a provider alone.
+  /// The resource of the tokens; nil if the profile is only for a provider.
   var resource: String? { self[.resource]?.string }
   var clientID: String? { self[.clientId]?.string }
   var redirectURI: String? { self[.redirectUri]?.string }
@@ -100,7 +100,7 @@ struct ConfigurationDocument: Equatable {
     return ConfigurationDocument(.object(members))
   }
 
-  /// The keys that describe a client, and that a registration may not set.
+  /// The keys that describe one client. They are removed even if the new registration does not set them.
   private static let ofOneClient = [
     Key.clientSecret.rawValue, Key.tokenEndpointAuthMethod.rawValue, "clientKeyFile", "clientKeyId",
     "clientKeyAlgorithm", "clientAssertionAudience",

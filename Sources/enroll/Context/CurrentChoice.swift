@@ -10,7 +10,8 @@ struct CurrentChoice: Equatable {
   var profile: String
   var account: String
 
-  // No profile has this name, because the names of profiles end with .json: both may be in one directory.
+  // The file may be in the same directory as the profiles. No profile has this name, because their names end with
+  // .json.
   private static let name = "current-account"
 
   /// nil if there is no choice.

@@ -5,7 +5,7 @@ import CPosix
 struct Environment: Sendable {
   private let value: @Sendable (String) -> String?
 
-  /// The process's own variables. An empty variable counts as one that is not set.
+  /// The process's own variables. An empty variable counts as not set.
   static let process = Environment { name in getenv(name).map { String(cString: $0) } }
 
   init(_ value: @escaping @Sendable (String) -> String?) { self.value = value }

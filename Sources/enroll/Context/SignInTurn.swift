@@ -64,7 +64,7 @@ struct SignInTurn {
     (try? JSON.parse(note))?["scopes"]?.array?.compactMap { $0.string }
   }
 
-  /// - Returns: the lock, and whether another process had it before.
+  /// - Returns: the lock, and whether this process had to wait for another process that had the lock.
   private static func take(
     _ label: String, _ session: CommandSession, saying what: String
   ) throws(Failure) -> (SignInLock, wasAwaited: Bool)? {

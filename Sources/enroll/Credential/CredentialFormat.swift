@@ -59,7 +59,7 @@ struct CredentialQuestion {
   var nothing = CredentialAnswer()
   /// The answer on standard output if there is no token, although the host is named.
   var failed: (Failure) -> String = { _ in "" }
-  /// Whether the program reads the reason of a failure only if the exit status is 0.
+  /// Whether the program reads the reason for a failure only if the exit status is 0.
   var failsInWords = false
 }
 

@@ -31,8 +31,8 @@ extension CredentialFormat {
     switch line.operands.first {
     case "get":
       return CredentialQuestion(
-        // There is no token for a host without a scheme: pip asks first for the URL and then for the host alone, even
-        // if the URL uses http.
+        // A host without a scheme gets no token, because its URL may use http: pip asks first for the URL, and then
+        // for the host alone.
         wish: .token, target: CredentialTarget(url: line.operand(1) ?? ""),
         answer: { line.answer($0, line.operand(2) ?? $1) }, nothing: CredentialAnswer(status: .failed))
     case "set", "del": return CredentialQuestion(wish: .none, nothing: .storesNothing())

@@ -12,7 +12,7 @@ struct ProfileHost {
   /// The names of the credential formats.
   let formats: [String]
   let username: String?
-  /// The resource of the token, which may have a profile of its own.
+  /// The resource of the token, which may have its own profile.
   let resource: String?
   let account: String?
   /// The name of the profile.
@@ -189,7 +189,7 @@ extension TokenCommand {
     guard place.config == nil, place.profile == nil, Environment.process["ENROLL_CONFIG"] == nil,
       Environment.process["ENROLL_PROFILE"] == nil
     else { return command }
-    // A resource that another profile serves has its own profile.
+    // If this profile does not serve the resource, the resource's own profile is used.
     if let resource = command.resource, let file = try? UserDirectories.configuration(host.profile),
       !ResourceProfile.serves(ConfigurationDocument(file), resource)
     {

@@ -7,7 +7,7 @@ import EnrollMCP
 import EnrollRules
 
 enum BridgeHeaders {
-  /// The most bytes of a file. A request can have no more headers.
+  /// The most bytes of a file of headers. No request can have more bytes of headers.
   private static let longestFile = 64 << 10
 
   static func fromEnvironment(_ words: [String]) throws(UsageError) -> [HTTPHeader] {

@@ -1,4 +1,4 @@
-// The host's messages on their way to the server, and the server's on their way back.
+// Handles the messages that the host sends to the server, and those that the server sends to the host.
 
 import EnrollHost
 import EnrollMCP
@@ -30,7 +30,7 @@ extension Bridge {
   private func receive(_ message: Message, _ bytes: [UInt8]) {
     if message.isCancellation, cancel(message) { return }
     if let version = message.metaVersion { modernVersion = version }
-    // Since 2026-07-28 a server sends no requests, so an answer of the host belongs to none.
+    // Since 2026-07-28 a server sends no requests, so an answer from the host belongs to no request, and is dropped.
     if message.method == nil, modernVersion != nil, legacy.version == nil { return }
     if let id = message.id, message.isRequest, exchange(of: id) != nil {
       return output.add(ErrorAnswer.invalid("a request with this id is in progress").line(id: id))
@@ -65,8 +65,8 @@ extension Bridge {
     }
     cancelled.isCancelled = true
     note("\(cancelled.logged): cancelled by the host")
-    // Since 2026-07-28 a request is cancelled by closing its stream; a server of an earlier version gets the
-    // message. A request that was not sent yet is only dropped.
+    // Since 2026-07-28 a request is cancelled by closing its stream; a server of an earlier version gets the host's
+    // cancellation. A request that was not sent yet is only dropped.
     guard !cancelled.isModern, cancelled.running != nil || cancelled.kind == .resuming || cancelled.isAtServer
     else {
       drop(cancelled)
@@ -77,7 +77,7 @@ extension Bridge {
 
   // MARK: From the server
 
-  /// One message of the server, in one line.
+  /// Handles one message of the server, which is a single line.
   func received(_ line: [UInt8], on exchange: Exchange) {
     guard let content = Message.content(of: line) else {
       exchange.hasUnreadableEvent = true

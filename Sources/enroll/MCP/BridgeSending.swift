@@ -104,7 +104,7 @@ extension Bridge {
     }
   }
 
-  /// Adds the headers of the session, and those of the user.
+  /// Adds the headers of the session, and the user's own headers.
   private func own(_ exchange: Exchange, _ headers: [HTTPHeader]) -> [HTTPHeader] {
     guard !exchange.isInitialize, exchange.kind != .initializeAgain else {
       return withOwnHeaders(headers)

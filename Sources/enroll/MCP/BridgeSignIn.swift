@@ -41,7 +41,7 @@ struct BridgeSignIn {
   private static let declinedScopesSeconds: Int64 = 600
   /// How long after any other failure further requests get the same error.
   private static let failedSeconds: Int64 = 5
-  /// No tab is opened again for this time.
+  /// For how many seconds after a tab was opened it is not opened again.
   private static let tabSeconds: Int64 = 120
   private static let longestShownChallenge = 1024
   /// How long a process that was just started may take until it has the lock.

@@ -66,7 +66,7 @@ final class Exchange: ExchangeReceiver {
   /// not count.
   var deadline: Int64
   var phase = Phase.queued
-  /// The HTTP exchange while it runs.
+  /// The HTTP exchange, while it runs.
   var running: StreamedExchange?
 
   // What was sent.
@@ -230,7 +230,7 @@ final class Exchange: ExchangeReceiver {
     return message
   }
 
-  /// The body of a response that is no stream, as one line.
+  /// The body of a response that is not an event stream, as one line.
   func takeLine() -> [UInt8] {
     var line = collected
     collected = []

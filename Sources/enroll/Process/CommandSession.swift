@@ -222,7 +222,7 @@ final class CommandSession {
   /// has ended is not included: the call that waits for it reports it.
   func reportedLines() -> [String]? {
     guard let error = reports.removeLast(), error.helps != .registerAgain else { return nil }
-    // Without the provider's own error code, only the field selects the advice, because the sign-in continues.
+    // The provider's own error code is left out, so that only the field selects the advice: the sign-in continues.
     let failure = Failure(EnrollError(error.code, error.message, field: error.field))
     return ["The sign-in waits and is tried again: \(Shown.message(failure.message))"]
       + (failure.advice.map { [$0.text(said)] } ?? [])

@@ -13,7 +13,7 @@ enum DetachedCommand {
   private static let words = ["detached-step"]
   private static let name = "enroll"
 
-  /// Starts this program for an order.
+  /// Starts this program with the order for one step.
   /// - Returns: a descriptor for the lines of the process; nil if no process could be started.
   static func start(_ order: [UInt8]) -> Int32? { DetachedProcess.start([name] + words, input: order) }
 

@@ -5,8 +5,8 @@ import EnrollRules
 import EnrollJSON
 
 extension EnrollError {
-  /// Whether the provider's or the resource's metadata is unusable. The error's field is then the member, and members have
-  /// underscores; the keys of a configuration have none.
+  /// Whether the provider's or the resource's metadata is unusable. In this case the error's field is the member's
+  /// name, which has an underscore. Keys of a configuration have no underscores.
   var isAboutMetadata: Bool {
     code == .unsupported && (field?.utf8.contains(UInt8(ascii: "_")) ?? false)
   }

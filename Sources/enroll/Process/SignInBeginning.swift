@@ -1,5 +1,5 @@
-// The beginning of a sign-in. An account can have only a limited number of pending transactions, and commands that
-// were killed may have left as many.
+// The beginning of a sign-in. An account can have only a limited number of pending transactions, and killed commands
+// may have left that number of them.
 
 import EnrollRules
 import EnrollHost

@@ -109,7 +109,7 @@ struct AccountStatus {
     parts.compactMap { $0 }.joined(separator: separator)
   }
 
-  /// Whether and how long the session renews its token.
+  /// Whether the session renews its token, and for how long.
   private static func renewal(_ kept: AccountSnapshot, now: Int64) -> String {
     guard kept.renews ?? true else {
       return "the provider gave no refresh token, so it is not renewed"

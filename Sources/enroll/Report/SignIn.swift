@@ -135,7 +135,7 @@ struct SignIn {
 
   /// Completes the command without another sign-in, if a user is signed in, or if an earlier sign-in waits for the
   /// user's answer.
-  /// - Parameter saves: whether the configuration is not the profile yet.
+  /// - Parameter saves: whether the configuration must still be saved as the profile.
   /// - Returns: nil if the user has to sign in.
   private func continued(
     _ client: Client, _ configuration: ConfigurationDocument, _ state: RegistrationState, saves: Bool
@@ -164,7 +164,7 @@ struct SignIn {
   }
 
   /// Asks about a sign-in that waits at another client. The profile gets that client when the user has confirmed.
-  /// - Parameter client: the profile's.
+  /// - Parameter client: the profile's client.
   private func continued(
     _ other: OtherWaitingSignIn, _ client: Client, _ profile: ConfigurationDocument
   ) throws(Failure) -> CommandStatus {
@@ -247,7 +247,7 @@ struct SignIn {
     return false
   }
 
-  /// Saves a profile with which no sign-in has begun. The beginning of a sign-in would check the files.
+  /// Saves a profile before any sign-in with it. Checks the files that it names, as the start of a sign-in would.
   private func saveChecked(_ document: ConfigurationDocument) throws(Failure) {
     let configuration = try checked(document, isGiven: true)
     do throws(EnrollError) {
@@ -275,7 +275,7 @@ struct SignIn {
     return document
   }
 
-  /// - Parameter isGiven: whether it comes from the command line.
+  /// - Parameter isGiven: whether the document comes from the command line.
   private func checked(_ document: ConfigurationDocument, isGiven: Bool) throws(Failure)
     -> Configuration
   {

@@ -58,7 +58,8 @@ extension SignIn {
       case .no:
         try reject(client, asked)
         throw Failure(
-          // The message does not say that they are revoked, because that depends on the user's other sessions (R35).
+          // The message does not say that the tokens are revoked, because that depends on the user's other sessions
+          // (R35).
           .notFinished, "not confirmed: the new tokens are not kept",
           advice: "Run \(.loginAsSomebodyElse) to sign in as another user.")
       case .interrupted:

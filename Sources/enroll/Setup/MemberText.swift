@@ -106,7 +106,7 @@ struct MemberText {
     remove(index, of: all.map { $0.whole })
   }
 
-  /// Removes one of the parts of an object or a list, with its comma.
+  /// Removes the member or element at `index`, with its comma.
   private mutating func remove(_ index: Int, of all: [Range<Int>]) {
     if index + 1 < all.count {
       bytes.removeSubrange(all[index].lowerBound..<all[index + 1].lowerBound)

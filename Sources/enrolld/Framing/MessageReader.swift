@@ -1,5 +1,5 @@
-// Splits bytes into messages. A message over 1 MiB is read to its end and reported once, and the next one works (R36).
-// If headers state no length, the next message cannot be found, and the stream ends.
+// Splits bytes into messages. A message over 1 MiB is read to its end and reported once. The next message is read
+// normally (R36). If headers state no length, the next message cannot be found, and the stream ends.
 
 import CPosix
 
@@ -63,7 +63,7 @@ struct MessageReader {
     }
   }
 
-  /// The stream has ended. The last line needs no line break.
+  /// Handles the end of the stream. The last line needs no line break.
   mutating func end(_ handler: Handler) {
     switch part {
     case .longLine: deliver(.tooLong, handler)

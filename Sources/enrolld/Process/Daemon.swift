@@ -71,8 +71,8 @@ enum Daemon {
   /// must end, so that there is still time for the answer to a refresh token that was sent late.
   private static let answeringSeconds: Int64 = 20
 
-  /// Running requests get their answers, and renewals that were sent are saved, within half a minute. If the host exits
-  /// meanwhile, or a signal arrives, the waits end, but the renewals continue.
+  /// Lets running requests get their answers, and saves renewals that were sent, within half a minute. If the host
+  /// exits meanwhile, or a signal arrives, the waits end, but the renewals continue.
   private static func finish(_ input: Input, _ connection: HostConnection) {
     let begin = SystemClock.now()
     let timeout = begin.advanced(bySeconds: answeringSeconds)

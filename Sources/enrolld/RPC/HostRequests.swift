@@ -1,5 +1,6 @@
-// The daemon's requests to its host, for a host that serves HTTP and secrets itself. Their ids are h1, h2, …, which may
-// equal ids of the host's requests: answers have no method, and requests have one.
+// The daemon's requests to its host, for a host that serves HTTP and secrets itself. Their ids are h1, h2, … The host
+// may use the same ids for its own requests: a message with a method is a request, and a message without a method is
+// an answer.
 //
 // The caller waits on its own thread. The reading thread delivers the answers and never waits. Each request gets one
 // answer: a second answer, a late answer, and an answer to no request are dropped.
@@ -84,7 +85,7 @@ final class HostRequests: HostRequester {
     }
   }
 
-  /// The host cannot answer any more: every wait ends, and later requests end at once.
+  /// Call this when the host cannot answer any more. Every wait ends, and later requests end at once.
   func end() {
     let left = table.withLock { table -> [PendingRequest] in
       table.isClosed = true

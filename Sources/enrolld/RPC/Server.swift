@@ -49,7 +49,7 @@ final class Server: Sendable {
     }
   }
 
-  /// A message was longer than the limit and was discarded (R36).
+  /// Answers a message that was longer than the limit, and was discarded (R36).
   func refuseTooLong() {
     send(Reply.invalidRequest("expected at most \(MessageReader.limit) bytes"))
   }
