@@ -1,5 +1,6 @@
-// One sign-in at a time for each account, because a second browser tab for one session is useless: the second sign-in
-// waits for the first, and takes its result. Also one at a time for each redirect URI with a port.
+// Allows one sign-in at a time for each account: a second sign-in waits for the first, and takes its result, because
+// a second browser tab for one session is useless. Also allows one sign-in at a time for each redirect URI with a
+// port.
 
 import CPosix
 import EnrollJSON

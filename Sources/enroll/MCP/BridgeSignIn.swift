@@ -89,7 +89,8 @@ struct BridgeSignIn {
     return nil
   }
 
-  /// Has the tab opened again if it is old: the user may have closed it.
+  /// Asks the process that signs in to open its tab again, if the tab was opened long ago: the user may have closed
+  /// it.
   private func openAgain(_ files: SignInFiles) {
     guard options.opensBrowser, !options.usesDevice, let present = files.present else { return }
     if session.now - present.openedAt >= Self.tabSeconds { files.openAgain() }

@@ -83,7 +83,7 @@ enum SignInHelper {
     let status = Enroll.program.run(
       ["login"] + login, width: nil, output: { _ in },
       errors: { text in fail(String(text.split(separator: "\n").first ?? ""), CommandStatus.usage.rawValue) })
-    // The URL with its `state` is of no use any more.
+    // The record is written again, without the URL and its `state`, which are no longer needed.
     let failure = files.record?.failure
     _ = ftruncate(record, 0)
     Output.json(beginning)

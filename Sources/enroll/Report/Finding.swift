@@ -179,7 +179,7 @@ struct Finding: Equatable {
 
   /// The features that do not work at the provider, or only in part.
   /// - Parameters:
-  ///   - told: an error text that is already on the screen; its finding is left out.
+  ///   - told: an error text that is already shown. The finding with this text is left out.
   ///   - key: the key of the configuration whose findings are left out.
   static func announcements(
     _ check: ProviderCheck, besides told: String?, except key: String? = nil

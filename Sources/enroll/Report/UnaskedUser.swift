@@ -1,4 +1,4 @@
-// The message after a second sign-in that returned the same user without asking.
+// The message after another sign-in for which the provider returned the same user without asking.
 
 import EnrollJSON
 
