@@ -1,7 +1,7 @@
 """Checks that functions return only statuses that the header names, while the other tests run.
 
 A preloaded library (LD_PRELOAD) wraps each function that returns an enroll_status: it calls the real function, and
-writes down each status that the function's comment does not name.
+records each status that the function's comment does not name.
 """
 
 import sys

@@ -1,11 +1,11 @@
 /*
- * driver.c - the C face as a process that a test talks to in lines, in the words of the manifest:
+ * driver.c - the C face as a process. A test writes commands as lines, with the names of the manifest:
  *
  *     registration.begin {"kind": "signIn"}          ok {"transaction": "…", …}
  *     token.access {}                                error {"status": "handle", "message": "…", …}
  *
- * client.open comes first; there is one client. Commands run one after the other, each through its typed function, and
- * through enroll_call where it has none here. Ends with its input.
+ * The first command is client.open; there is one client. Commands run one after the other. Each calls its typed
+ * function, or enroll_call if this file does not call a typed function for it. The process ends when its input ends.
  */
 
 #include <stdio.h>
@@ -189,7 +189,7 @@ static enroll_status registration_other_app_missing(json_t *parameters, json_t *
   return answer_state(enroll_registration_other_app_missing(client, id.data, id.size, &state, &error), &state, result);
 }
 
-/* What enroll_logout_told says, as the answer of a command that signs out has it. */
+/* Adds the result of enroll_logout_told to the answer of a command that signs out. */
 static enroll_status tell_sign_out(json_t *result) {
   static const char *const names[] = {NULL, "told", "queued", "notPossible"};
   enroll_buf reason = ENROLL_BUF_INIT;
@@ -253,7 +253,7 @@ static enroll_status registration_clear(json_t *parameters, json_t **result) {
   return answer_state(enroll_registration_clear(client, &state, &error), &state, result);
 }
 
-/* The answer to a link: what has begun, or why nothing has, and what may be offered. */
+/* The answer to a link: the transaction that began, or why none began and what the host may offer the user. */
 static json_t *json_of_link(int32_t kind, int32_t offers, const enroll_transaction *transaction, enroll_buf *url) {
   if (kind == ENROLL_URL_BEGUN) {
     enroll_buf none = ENROLL_BUF_INIT;
@@ -301,7 +301,7 @@ static enroll_status url_handle(json_t *parameters, json_t **result) {
   return status;
 }
 
-/* The answer of every command that hands out a token: no token is an outcome, not an error. */
+/* The answer of every command that returns a token. If there is no token, this is an outcome, not an error. */
 static enroll_status answer_access(enroll_status status, const enroll_access *access, enroll_buf *token,
                                    json_t **result) {
   if (status != ENROLL_OK) {

@@ -62,7 +62,7 @@ static enroll_status answer(enroll_http_response *response, int status, const ch
   return enroll_http_response_add_body(response, body, strlen(body));
 }
 
-/* What the form has for `name`, up to the next parameter; NULL without it. */
+/* The value of the form's parameter `name`, followed by the rest of the form; NULL if there is no such parameter. */
 static const char *form_value(const enroll_http_request *request, const char *name) {
   const char *body = (const char *)request->body;
   size_t length = strlen(name);
@@ -87,7 +87,7 @@ static enroll_status answer_token(provider *server, const enroll_http_request *r
   if (server->token_bytes > 8) memset(padding, 'a', (size_t)server->token_bytes - 8);
   pthread_mutex_unlock(&server->mutex);
   if (status != 200) return answer(response, status, "{}");
-  /* RFC 8707 2: it knows one resource server. */
+  /* RFC 8707 2: this provider knows one resource server. */
   if (resource != NULL && strncmp(resource, "https%3A%2F%2Fapi.example", 25) != 0)
     return answer(response, 400, "{\"error\":\"invalid_target\"}");
   snprintf(body, sizeof body,
@@ -226,7 +226,7 @@ waiter *waiter_new(void) {
 
 void waiter_free(waiter *waiting) {
   waiter_sync *sync = waiting->sync;
-  /* Whoever called back last may still hold it. */
+  /* The thread of the last callback may still hold the mutex. */
   pthread_mutex_lock(&sync->mutex);
   pthread_mutex_unlock(&sync->mutex);
   pthread_cond_destroy(&sync->called);

@@ -33,7 +33,7 @@ void provider_set_token_status(provider *server, int status);
 /* Requests to the token endpoint wait until provider_release. */
 void provider_hold(provider *server);
 void provider_release(provider *server);
-/* Waits until so many requests have reached the token endpoint. */
+/* Waits until `count` requests have reached the token endpoint. */
 void provider_wait_for_requests(provider *server, int count);
 int provider_token_requests(provider *server);
 /* Called inside `send`, on its thread. */

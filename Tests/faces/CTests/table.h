@@ -1,6 +1,6 @@
 /*
- * table.h - every function of enroll.h as a row, so that a test can do the same to all of them. The rows are written
- * from the header (table.py): a new function is in every such test from its first day.
+ * table.h - every function of enroll.h as a row, so that one test can call all of them. table.py makes the rows from
+ * the header, so these tests also call every new function.
  */
 #ifndef ENROLL_TEST_TABLE_H
 #define ENROLL_TEST_TABLE_H
@@ -25,7 +25,7 @@ typedef struct parameter {
   kind kind;
   /* Whether the parameter's comment says "must not be NULL", or "optional". */
   int is_required, is_optional;
-  /* The size in bytes of the struct or number that it points to. */
+  /* The size in bytes of the struct or number that the parameter points to. */
   size_t size;
 } parameter;
 
@@ -138,14 +138,15 @@ static inline void check_untouched(const arguments *given, const row *function, 
       CHECK_FAIL("%s, %s: %s was written", function->name, what, function->parameters[index].name);
 }
 
-/* The caller's error of a call; NULL for functions without one. */
+/* The enroll_error argument of a call; NULL for functions without such a parameter. */
 static inline enroll_error *failure_of(arguments *given, const row *function) {
   for (int index = 0; index < function->count; index++)
     if (function->parameters[index].kind == FAILURE) return given->values[index].pointer;
   return NULL;
 }
 
-/* Calls, and expects this refusal: the status, in the error as well, and outputs that were left alone. */
+/* Calls the function and expects that it fails with this status, also in the error, and leaves the outputs
+ * unchanged. */
 static inline void check_refused(arguments *given, const row *function, enroll_status expected, const char *field,
                                  const char *what) {
   memcpy(given->before, given->memory, sizeof given->before);

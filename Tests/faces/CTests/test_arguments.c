@@ -1,4 +1,4 @@
-/* Arguments that are not what they should be: a status, a field by name, and outputs left alone (R41). */
+/* Invalid arguments: the call returns a status, names the field, and leaves its outputs unchanged (R41). */
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -258,7 +258,7 @@ TEST("a struct that is too short is refused, and nothing is written") {
   CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_pkce_generate(&pkce, &error));
   CHECK_TEXT("struct_size", error.field);
   CHECK(pkce.code_verifier[0] == 0);
-  /* In words: what came, and between what it was to be. */
+  /* The message has the size that was passed and the sizes that are accepted. */
   char words[128];
   snprintf(words, sizeof words, "struct_size of enroll_pkce is %zu; expected %zu to 65536", pkce.struct_size,
            sizeof pkce);

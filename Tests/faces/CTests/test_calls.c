@@ -1,4 +1,4 @@
-/* Every command by its name: the door for bindings. */
+/* enroll_call, which runs every command by its name; bindings use it. */
 
 #include <jansson.h>
 #include <sched.h>

@@ -1,4 +1,5 @@
-/* Closing through C: who has not sent leaves, what was sent is followed up and not repeated (R39). */
+/* Closing a client through C: a call that has sent nothing is cancelled; a request that was sent is waited for, and not
+ * sent again (R39). */
 
 #include <pthread.h>
 
@@ -22,7 +23,7 @@ TEST("a client that is freed during a renewal waits for its answer, and asks no 
   provider_wait_for_requests(server, before + 1);
   pthread_t closer;
   CHECK(pthread_create(&closer, NULL, close_client, client) == 0);
-  /* The call has ended: the client is closing. */
+  /* Once this call has ended, the client is closing. */
   waiter_wait(waiting);
   CHECK_STATUS(ENROLL_E_CANCELLED, waiting->status);
   provider_release(server);

@@ -1,4 +1,4 @@
-/* After fork() nothing made before works in the child, and nothing hangs (store.md, Fork; R41). */
+/* After fork() no handle that was made before works in the child, and no call hangs (store.md, Fork; R41). */
 
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -15,16 +15,16 @@
 #define VALGRIND_CLO_CHANGE(option) (void)(option)
 #endif
 
-/* No child takes that long unless it hangs. */
+/* A child that runs longer than this hangs. */
 #define CHILD_SECONDS 300
 
-/* Runs `body` in a forked child; the number that it returns. */
+/* Runs `body` in a forked child, and returns the number that `body` returns. */
 static int in_child(int (*body)(void *), void *given) {
   fflush(NULL);
   pid_t child = fork();
   if (child == 0) {
-    alarm(CHILD_SECONDS); /* A child that hangs dies. */
-    /* What only the parent's other threads knew is lost in the child, and can only be. */
+    alarm(CHILD_SECONDS); /* Kills a child that hangs. */
+    /* In the child, memory that only the parent's other threads pointed to is always lost, so it counts as no leak. */
     VALGRIND_CLO_CHANGE("--leak-check=no");
     _exit(body(given));
   }

@@ -1,4 +1,4 @@
-/* Handles that are not what they should be: an error code, never a crash (R41). */
+/* Invalid handles: they cause an error code, never a crash (R41). */
 
 #include <pthread.h>
 
@@ -7,7 +7,8 @@
 
 static arguments given;
 
-/* Every function that takes a client, apart from enroll_client_free and, where there is none, those that need none. */
+/* Calls every function that takes a client, apart from enroll_client_free and, if `client` is NULL, apart from
+ * enroll_call, which accepts NULL. */
 static void check_every_call(enroll_client *client, enroll_status expected) {
   int functions = 0;
   never_called = 0;
@@ -80,7 +81,7 @@ TEST("every function refuses handles of another kind and invented ones") {
   CHECK_STATUS(ENROLL_E_HANDLE, enroll_client_free((enroll_client *)(void *)call));
   CHECK_STATUS(ENROLL_OK, enroll_pending_free(call));
   CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
-  /* It calls back all the same. */
+  /* The call has ended by its callback, although its handle and the client were freed. */
   waiter_wait(done);
   waiter_free(done);
   provider_free(server);

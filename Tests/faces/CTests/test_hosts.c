@@ -1,4 +1,4 @@
-/* What a host may bring beside its transport and its secrets: an event loop, a clock, a log. */
+/* What a host may provide in addition to its transport and its secret store: an event loop, a clock, a log. */
 
 #include <poll.h>
 #include <pthread.h>
@@ -14,8 +14,8 @@ typedef struct loop {
   enroll_queue *queue;
   struct pollfd polled;
   pthread_t thread;
-  int foreign; /* Callbacks on another thread than the loop's. */
-  enroll_status other; /* What another thread's dispatch came to, and whether it named the queue. */
+  int foreign; /* The number of callbacks on other threads than the loop's. */
+  enroll_status other; /* The status of another thread's dispatch; `has_field`: whether the error named the queue. */
   int has_field;
   char order[64];
 } loop;
@@ -37,7 +37,7 @@ static enroll_client *loop_client(loop *own, provider *server) {
 
 static int is_readable(loop *own) { return poll(&own->polled, 1, 0) == 1; }
 
-/* As a loop does it, until so many callbacks ran. */
+/* Waits and dispatches as an event loop does, until `wanted` callbacks have run. */
 static void run(loop *own, size_t wanted) {
   enroll_error error = ENROLL_ERROR_INIT;
   size_t ran = 0;
@@ -82,7 +82,7 @@ TEST("callbacks wait until the host's loop runs them, on its thread and in their
   CHECK_OK(enroll_events_subscribe(client, on_event, &own, NULL, &subscription, &error));
   provider_sign_in(server, client);
   CHECK(is_readable(&own));
-  CHECK_TEXT("s", own.order); /* However much happened: nothing ran. */
+  CHECK_TEXT("s", own.order); /* Events have happened, but no callback has run. */
   size_t count = 0;
   CHECK_OK(enroll_queue_dispatch(own.queue, &count, &error));
   CHECK(count >= 3 && own.order[1] == 'c');
@@ -132,7 +132,7 @@ TEST("one queue serves several clients, and outlives them or not") {
   provider_free(server);
 }
 
-/* A queue that is given back while callbacks wait. */
+/* A queue that is freed while callbacks wait in it. */
 TEST("what waits in a queue that is given back calls back all the same, once") {
   provider *server = provider_new();
   loop own = loop_new();
@@ -161,7 +161,7 @@ static void nests(void *user_data, enroll_status status, const enroll_state *sta
   loop *own = user_data;
   note(own, '(');
   size_t count = 0;
-  /* Two more wait: a dialog's own loop would run them here. */
+  /* Two more callbacks wait: the event loop of a modal dialog would run them here. */
   if (enroll_queue_dispatch(own->queue, &count, NULL) != ENROLL_OK || count != 2) note(own, '!');
   note(own, ')');
 }
@@ -359,7 +359,7 @@ TEST("a host's clock says when a token is due, also to the way without allocatio
   CHECK(strcmp(first, second) != 0);
   CHECK_NUMBER(1700009600, expires_at);
   CHECK_NUMBER(2, provider_token_requests(server));
-  /* The date may be set: what has passed counts. */
+  /* The date is set back. The token's age follows the monotonic clock. */
   __atomic_store_n(&own.date, 1, __ATOMIC_RELAXED);
   pass(&own, 3000);
   CHECK_OK(enroll_token_copy(client, 0, -1, first, sizeof first, NULL, NULL, &error));

@@ -1,4 +1,5 @@
-/* Who guards the key of a store: the host's own secrets, a passphrase, key files; and stores that move (R41). */
+/* What guards the key of a store: the host's own secret store, a passphrase, key files; and stores that change from
+ * one to another (R41). */
 
 #include <pthread.h>
 #include <sys/stat.h>
@@ -9,7 +10,7 @@
 
 #define ITEMS 8
 
-/* A Keychain of this test: a few secrets by name, which can be locked. */
+/* The secret store of these tests, like a keychain: a few secrets by name, which can be locked. */
 typedef struct chain {
   pthread_mutex_t mutex;
   pthread_cond_t released;
@@ -78,7 +79,7 @@ static void chain_release(void *user_data) {
   pthread_mutex_unlock(&own->mutex);
 }
 
-/* A thread of a client's own may be the last to let go of it. */
+/* Waits for the releases: one of the client's own threads may call `release`, after enroll_client_free has returned. */
 static void wait_for_releases(chain *own, int count) {
   pthread_mutex_lock(&own->mutex);
   while (own->releases < count) pthread_cond_wait(&own->released, &own->mutex);
@@ -187,7 +188,7 @@ TEST("the host's secrets guard a store: locked, lost and failing ones are told a
   CHECK_STATUS(ENROLL_E_STORE_LOCKED, state_of(path, &keys, &error));
   CHECK(strstr(error.message, own.names[0]) != NULL);
 
-  /* One client, from locked to unlocked. */
+  /* The secret store is unlocked while one client is open. */
   own.answer = ENROLL_E_STORE_LOCKED;
   enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
   options.configuration = configuration;
@@ -252,7 +253,7 @@ TEST("a store moves between the host, a passphrase and key files, and every call
 
 static const char *reentered;
 
-/* What a host's secret store must not do. */
+/* Calls the client from inside the secret store, which a host must not do. */
 static void call_back_in(void *client) {
   enroll_state state = ENROLL_STATE_INIT;
   enroll_error error = ENROLL_ERROR_INIT;

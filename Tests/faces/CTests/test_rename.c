@@ -1,8 +1,9 @@
-/* Renaming over nothing that exists, as Android below API level 30 has to do it: Sources/CPosix/rename-locked.h, a look and a
- * rename with the folder locked. The header is portable, so its code runs here. The three calls that it makes pass through
- * functions of this file, which see what is true at that moment. */
+/* Renaming that never replaces an existing file, as it works on Android below API level 30: with the folder locked,
+ * Sources/CPosix/rename-locked.h checks that the new name is free, and renames. The header is portable, so its code
+ * runs here. Functions of this file replace the three system calls that it makes, and check the lock at that
+ * moment. */
 
-/* The shims are compiled without it (Sources/CPosix/shim.h). */
+/* The shims are compiled without _GNU_SOURCE (Sources/CPosix/shim.h). */
 #undef _GNU_SOURCE
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700
@@ -22,12 +23,12 @@ static int seen_renameat(int from, const char *old, int to, const char *name);
 #undef renameat
 
 static char path[] = "/tmp/enroll-rename-XXXXXX";
-static int folder = -1, other = -1; /* two openings of the same folder */
+static int folder = -1, other = -1; /* the same folder, opened twice */
 static int looks_with_lock, renames_with_lock, locked_descriptor, forks_before_rename, child_pipe[2];
 static pid_t child;
 static int about_to_lock = -1; /* a byte is written here before each lock */
 
-/* Whether another opening of the folder is refused its lock. */
+/* Whether the folder is locked, so that its other descriptor cannot lock it. */
 static int is_locked(void) {
   if (flock(other, LOCK_EX | LOCK_NB) == 0) {
     flock(other, LOCK_UN);
@@ -98,7 +99,7 @@ static const char *content_of(const char *name) {
   return content;
 }
 
-/* The number that the next descriptor gets. */
+/* The number that the next new descriptor gets. */
 static int next_descriptor(void) {
   int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
   close(fd);
@@ -176,7 +177,7 @@ static void *rename_elsewhere(void *unused) {
   (void)unused;
   result_elsewhere = enroll_system_rename_locked(folder, "old", "new");
   errno_elsewhere = errno;
-  /* The test reads one of the two bytes. */
+  /* A second byte, in case the rename took no lock: the test waits for one byte. */
   return write(about_to_lock, "", 1) == 1 ? &about_to_lock : NULL;
 }
 
@@ -188,10 +189,10 @@ TEST("a rename waits for another, and then finds what that one made") {
   write_file("old", "mine");
   CHECK_NUMBER(0, pipe(announcement));
   about_to_lock = announcement[1];
-  /* The same opening that the other thread renames in. */
+  /* The lock belongs to the same descriptor that the other thread renames with. */
   CHECK_NUMBER(0, flock(folder, LOCK_EX));
   CHECK_NUMBER(0, pthread_create(&thread, NULL, rename_elsewhere, NULL));
-  /* The thread has come to the lock, or has finished without one. */
+  /* Waits until the thread is about to take the lock, or has finished without one. */
   ssize_t announced = read(announcement[0], &byte, 1);
   write_file("new", "theirs");
   flock(folder, LOCK_UN);

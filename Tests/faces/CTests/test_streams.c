@@ -1,6 +1,7 @@
-/* A host without standard streams (a daemon that closed them, `program <&- >&- 2>&-`): whatever is opened next gets the
- * numbers 0, 1 and 2, and with them the lines that the host goes on writing to its log. The library takes none of them, not
- * even for a moment where a line could reach a file or a connection, or a socket without a peer would kill the host. */
+/* A host without standard streams (a daemon that closed them, `program <&- >&- 2>&-`). The next descriptors that are
+ * opened get the numbers 0, 1 and 2, and so receive the lines that the host continues to write to its log. The
+ * library never uses these numbers, not even for a moment: a log line could reach a file or a connection, or a write
+ * to a socket without a peer would kill the host. */
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@ extern char **environ;
 static const char *program;
 static enroll_error error = ENROLL_ERROR_INIT;
 
-/* Writes to its standard streams, whatever they are now. */
+/* Writes to the descriptors 0 to 2 as the host's log does, whatever they are now. */
 static void *log_on(void *given) {
   volatile int *is_over = given;
   while (!*is_over)
@@ -30,14 +31,14 @@ static void *log_on(void *given) {
   return NULL;
 }
 
-/* How many of the three numbers somebody took. */
+/* How many of the numbers 0, 1 and 2 are open descriptors. */
 static int taken(void) {
   int count = 0;
   for (int number = 0; number < 3; number++) count += fcntl(number, F_GETFD) >= 0;
   return count;
 }
 
-/* The discovery of a provider on this machine, for one request. */
+/* A provider on this machine that answers one request, for its discovery document. */
 struct server {
   int listener, port, taken;
 };
@@ -53,7 +54,7 @@ static int listen_here(struct server *server) {
   return 1;
 }
 
-/* The host's own connection is to have no low number either. */
+/* Accepts the server's connection with a descriptor above 2, too. */
 static int accept_above(int listener) {
   int low[3], count = 0;
   while (count < 3 && (low[count] = open("/", O_PATH | O_CLOEXEC)) >= 0 && low[count] < 3) count++;
@@ -68,7 +69,7 @@ static void *serve(void *given) {
   struct pollfd polled = {server->listener, POLLIN, 0};
   char request[4096], body[512], answer[1024];
   if (poll(&polled, 1, -1) != 1) return NULL;
-  /* The library's side of the connection is open. */
+  /* At this moment the library has its connection open. */
   server->taken = taken();
   int connection = accept_above(server->listener), port = server->port;
   if (connection < 0 || read(connection, request, sizeof request) <= 0) return NULL;
@@ -86,7 +87,7 @@ static void *serve(void *given) {
   return is_sent ? server : NULL;
 }
 
-/* A session in a store, its token, and renewals of it. */
+/* Signs in with a store, reads the token, and renews it several times. */
 static int uses_a_store(const char *directory) {
   provider *server = provider_new();
   enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
@@ -101,7 +102,7 @@ static int uses_a_store(const char *directory) {
     snprintf(wanted, sizeof wanted, "access-%d", number);
     if (enroll_token_copy(client, 0, ENROLL_NO_TIMEOUT, token, sizeof token, NULL, NULL, &error) != ENROLL_OK) return 11;
     if (strcmp(token, wanted) != 0) return 12;
-    /* As another process finds it. */
+    /* A second client reads the token from the store, as another process would. */
     enroll_client *other = provider_client(server, directory);
     if (enroll_token_copy(other, 0, ENROLL_NO_TIMEOUT, token, sizeof token, NULL, NULL, &error) != ENROLL_OK) return 13;
     if (strcmp(token, wanted) != 0) return 14;
@@ -117,7 +118,7 @@ static int uses_a_store(const char *directory) {
   return 0;
 }
 
-/* The library's own HTTP, and its listener for the browser. */
+/* Uses the library's own HTTP, and its listener for the redirect. */
 static int uses_the_network(struct server *server) {
   enroll_client *client = NULL;
   enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
@@ -144,12 +145,12 @@ static int uses_the_network(struct server *server) {
   return 0;
 }
 
-/* The program without streams: 0, or what went wrong. */
+/* Runs as a program without standard streams. Returns 0, or a number that says what failed. */
 static int without_streams(const char *directory) {
   volatile int is_over = 0;
   pthread_t logging;
   struct server server = {.taken = -1};
-  alarm(300); /* What hangs dies. */
+  alarm(300); /* Kills the process if it hangs. */
   if (!listen_here(&server)) return 1;
   for (int number = 0; number < 3; number++) close(number);
   if (pthread_create(&logging, NULL, log_on, (void *)&is_over) != 0) return 2;
@@ -160,7 +161,7 @@ static int without_streams(const char *directory) {
   return wrong;
 }
 
-/* Whether a line of the log is in a file of the folder. */
+/* Whether a file of the folder contains a line of the host's log. */
 static int is_spoilt(const char *directory) {
   char command[128];
   snprintf(command, sizeof command, "grep -rqaF \"a line of the host's log\" '%s'", directory);
@@ -179,7 +180,7 @@ TEST("a host whose standard streams are closed and written to loses nothing, and
   CHECK(WIFEXITED(status));
   CHECK_NUMBER(0, WEXITSTATUS(status));
   CHECK(!is_spoilt(directory));
-  /* What it stored is there for a program with streams. */
+  /* A program with standard streams finds what that program stored. */
   provider *server = provider_new();
   enroll_client *client = provider_client(server, directory);
   snprintf(wanted, sizeof wanted, "access-%d", RENEWALS);
@@ -193,7 +194,7 @@ TEST("a host whose standard streams are closed and written to loses nothing, and
 }
 
 int main(int count, char **words) {
-  /* Another one starts it where it is of another processor. */
+  /* If this program is built for another processor, it cannot be started directly: the variable names its launcher. */
   program = getenv("ENROLL_TEST_PROGRAM") != NULL ? getenv("ENROLL_TEST_PROGRAM") : words[0];
   if (count == 3 && strcmp(words[1], "--without-streams") == 0) return without_streams(words[2]);
   return check_main(count, words);

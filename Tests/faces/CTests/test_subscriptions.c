@@ -1,4 +1,5 @@
-/* A subscription ends once: its last event returns, then enroll_ended_callback, and its user_data is the host's again. */
+/* A subscription ends once: after its last event callback has returned, enroll_ended_callback is called; then the
+ * host may free the subscription's user_data. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +19,7 @@
 
 static enroll_error error = ENROLL_ERROR_INIT;
 
-/* The system gives no thread while this is set. */
+/* While this is set, the system refuses to start threads. */
 static int threads_are_refused;
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *given) {
@@ -34,10 +35,10 @@ typedef struct listener {
   enroll_client *client;
   enroll_queue *queue;
   int64_t subscription;
-  /* What an event does; one that is NULL does nothing. */
+  /* What the callback of an event does; NULL: nothing. */
   void (*acts)(struct listener *);
   waiter *ending;
-  pthread_t thread; /* That of the end. */
+  pthread_t thread; /* The thread on which the end was called. */
   int events, running, endings;
   int late, overlapping; /* Events after the end, and ends inside an event. */
 } listener;
@@ -69,7 +70,7 @@ static void unsubscribe(listener *own) {
   CHECK_OK(enroll_events_unsubscribe(own->client, own->subscription, &error));
 }
 
-/* It heard so many events, and then its end. */
+/* Checks that the listener got this many events, and then its end. */
 static void check_ended(listener *own, int events) {
   CHECK_NUMBER(events, own->events);
   CHECK_NUMBER(1, own->endings);
@@ -77,14 +78,14 @@ static void check_ended(listener *own, int events) {
   CHECK_NUMBER(0, own->overlapping);
 }
 
-/* An event for every subscription of the client. */
+/* Causes an event for every subscription of the client. */
 static void happens(enroll_client *client) {
   enroll_buf url = ENROLL_BUF_INIT;
   CHECK_OK(enroll_registration_begin(client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, &error));
   enroll_buf_free(&url);
 }
 
-/* A client whose state has been told: from now on, only `happens` makes events. */
+/* A client whose state was read once: from now on, only `happens` causes events. */
 static enroll_client *client_of(provider *server, enroll_queue **queue) {
   enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
   if (queue != NULL) CHECK_OK(enroll_queue_new(queue, &error));
@@ -94,12 +95,12 @@ static enroll_client *client_of(provider *server, enroll_queue **queue) {
   return client;
 }
 
-/* Runs all that waits in a queue. */
+/* Runs all callbacks that wait in a queue. */
 static void run_all(enroll_queue *queue) {
   for (size_t ran = 1; ran > 0;) CHECK_OK(enroll_queue_dispatch(queue, &ran, &error));
 }
 
-/* Returns when every callback that waited before has run. */
+/* Returns when every callback that was waiting before this call has run. */
 static void wait_behind(enroll_client *client) {
   waiter *behind = waiter_new();
   CHECK_OK(enroll_registration_state_start(client, 0, 0, waiter_state, behind, NULL, &error));
@@ -185,7 +186,7 @@ TEST("events that wait when their client is freed are told, and then the end") {
   provider_free(server);
 }
 
-/* A callback that ends its subscription, and then runs a loop of its own, where the end must not come yet. */
+/* A callback that ends its subscription, and then dispatches the queue itself: the end must not be called inside it. */
 static void ends_itself(listener *own) {
   if (enroll_events_unsubscribe(own->client, own->subscription, NULL) != ENROLL_OK) own->late++;
   if (own->queue != NULL) enroll_queue_dispatch(own->queue, NULL, NULL);
@@ -240,7 +241,7 @@ static void stop_here(void *user_data, enroll_status status, const enroll_state 
   waiter_wait(gate->open);
 }
 
-/* As many events as may wait for their callbacks, and more; under valgrind, fewer. */
+/* Together these are more events than may wait for their callbacks; under valgrind there are fewer. */
 enum { CROWD = 4096, TIMES = 17 };
 static listener crowd[CROWD];
 
@@ -262,7 +263,7 @@ TEST("the end is told to a host whose callbacks have as many events to deliver a
   subscribe(&last, client);
   happens(client);
   unsubscribe(&last);
-  CHECK_NUMBER(0, last.endings); /* Nor does it come here. */
+  CHECK_NUMBER(0, last.endings); /* The end is not called on this thread. */
   for (int index = 0; index < count / 2; index++) unsubscribe(&crowd[index]);
   waiter_event(gate.open, "", "", 0);
   waiter_wait(last.ending);
@@ -275,7 +276,7 @@ TEST("the end is told to a host whose callbacks have as many events to deliver a
     CHECK_NUMBER(0, crowd[index].late);
     heard += crowd[index].events;
   }
-  /* Some events found no place. */
+  /* Some events were dropped, because too many were waiting. */
   CHECK(RUNNING_ON_VALGRIND || (heard > 0 && heard < count / 2 * TIMES));
   crowd[count - 1].ending = waiter_new();
   CHECK_OK(enroll_client_free(client));
@@ -298,7 +299,7 @@ TEST("the end is told through a queue in which as many events wait as may") {
   subscribe(&last, client);
   happens(client);
   unsubscribe(&last);
-  CHECK_NUMBER(0, last.endings); /* Nor does it come here. */
+  CHECK_NUMBER(0, last.endings); /* The end is not called on this thread. */
   CHECK_OK(enroll_client_free(client));
   run_all(queue);
   CHECK_NUMBER(1, last.endings);
@@ -458,7 +459,7 @@ static void *makes_happen(void *given) {
     if (enroll_registration_begin(race->client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, NULL) == ENROLL_OK)
       __atomic_add_fetch(&race->done, 1, __ATOMIC_SEQ_CST);
     enroll_buf_free(&url);
-    /* No more than 32 sign-ins may wait. */
+    /* At most 32 sign-ins may be pending at once. */
     enroll_registration_clear(race->client, NULL, NULL);
   }
   return NULL;
@@ -467,7 +468,8 @@ static void *makes_happen(void *given) {
 TEST("an event that another thread is about to tell comes before the end, or not at all") {
   enum { LISTENERS = 64 };
   int rounds = RUNNING_ON_VALGRIND ? 5 : 200;
-  /* Until an event fell between: a machine with much to do takes more rounds for that. */
+  /* The rounds go on until an event happened between subscribing and its end: on a busy machine this takes more
+   * rounds. */
   int most = 500;
   provider *server = provider_new();
   struct race race = {.client = client_of(server, NULL)};
@@ -484,7 +486,7 @@ TEST("an event that another thread is about to tell comes before the end, or not
     }
     int seen = __atomic_load_n(&race.done, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&race.done, __ATOMIC_SEQ_CST) == seen) sched_yield();
-    /* The last first: an event is told to it last. */
+    /* The last listener ends first, because it is also the last one to get an event. */
     for (int index = LISTENERS - 1; index >= 0; index--) unsubscribe(&all[index]);
     waiter_wait_for(endings, LISTENERS * (round + 1));
     happens(race.client);
@@ -502,9 +504,9 @@ TEST("an event that another thread is about to tell comes before the end, or not
   provider_free(server);
 }
 
-/* A child has none of its parent's subscriptions. */
+/* Forked children, which have none of their parent's subscriptions. */
 
-/* No child takes that long unless it hangs. */
+/* A child that runs longer than this hangs. */
 enum { CHILD_SECONDS = 300 };
 
 static int exit_status(pid_t child) {
@@ -547,7 +549,7 @@ TEST("a forked child is told no end of its parent's subscriptions") {
 static pid_t child_of_callback;
 static int is_child;
 
-/* The first callback forks; in the child, any other is a failure. */
+/* The first callback forks; any further callback in the child is a failure. */
 static void forks(listener *own) {
   (void)own;
   if (is_child) _exit(6);
@@ -596,7 +598,7 @@ static void forks_inside(int has_queue) {
 
 TEST("a child that a callback forks runs none of the callbacks that wait behind it") {
   forks_inside(1);
-  /* Here the child is the callbacks' thread, which ends, and the process with it. */
+  /* Without a queue, the child has only the thread of the callbacks: when that thread ends, the child process ends. */
   forks_inside(0);
 }
 

@@ -1,5 +1,5 @@
-/* What is not acceptable, done to every function of the header (table.h): a status, a field by name, and outputs that
- * are left alone (R37, R41). */
+/* Calls every function of the header (table.h) with arguments that it must refuse: it returns a status, names the
+ * field, and leaves its outputs unchanged (R37, R41). */
 
 #include <pthread.h>
 #include <sched.h>
@@ -17,7 +17,7 @@
 
 static arguments given;
 
-/* What the tests use: a client, and a call of it that has called back. */
+/* What the tests use: a client, and the handle of a call whose callback has run. */
 typedef struct fixture {
   provider *server;
   enroll_client *client;
@@ -72,7 +72,7 @@ TEST("every text is refused that is NULL with a size, is not given, is too long,
   FOR_EACH_ROW(function) {
     for (int index = 0; index + 1 < function->count; index++) {
       const parameter *wanted = &function->parameters[index];
-      /* A response is looked up first, and there is none here: test_transport.c has texts for it. */
+      /* Functions for a response check the response before the text, and there is none here: see test_transport.c. */
       if (wanted->kind != TEXT || takes(function, RESPONSE)) continue;
       texts++;
       for (size_t way = 0; way < sizeof bad / sizeof *bad; way++) {
@@ -81,7 +81,7 @@ TEST("every text is refused that is NULL with a size, is not given, is too long,
         fill(&given, function, own.client, own.pending);
         given.values[index].pointer = (void *)(uintptr_t)bad[way].text;
         given.values[index + 1].number = (int64_t)bad[way].size;
-        /* JSON says itself what is wrong with it, and a PIN is any bytes. */
+        /* Malformed JSON has an error of its own, and a PIN may be any bytes. */
         int is_json = strcmp(wanted->name, "configurations") == 0 || strcmp(wanted->name, "parameters") == 0;
         int is_pin = strstr(wanted->name, "pin") != NULL;
         if (is_pin && (bad[way].text == NULL ? 0 : bad[way].size >= 2 && bad[way].size <= 3)) continue;
@@ -97,7 +97,8 @@ TEST("every text is refused that is NULL with a size, is not given, is too long,
   tear_down(&own);
 }
 
-/* What the opening of the header says, and comments that say otherwise. What the core limits further is left to it. */
+/* The limit of a text: the header's opening comment gives 256 bytes, other comments give the others. 0: not tested
+ * here, because the core has a limit of its own. */
 static size_t limit_of(const char *name) {
   static const struct {
     const char *name;
@@ -159,7 +160,7 @@ TEST("every struct is refused whose size is none, too small or absurd, and is le
         memcpy(given.before, given.memory, sizeof given.before);
         check_refused(&given, function, ENROLL_E_INVALID_ARGUMENT, wanted->kind == FAILURE ? NULL : "struct_size",
                       wanted->name);
-        /* An error that is too short is not written either. */
+        /* An error struct that is too short is also left unchanged. */
         CHECK(memcmp(given.before[index], given.memory[index], sizeof given.memory[index]) == 0);
       }
     }
@@ -196,7 +197,7 @@ TEST("an init function writes the size that it was told and no further, and noth
   CHECK(inits >= 10);
 }
 
-/* A call that worked may have made something. */
+/* Frees what a successful call made. */
 static void free_made(const row *function) {
   if (strcmp(function->name, "enroll_client_new") == 0) enroll_client_free(*(enroll_client **)given.values[1].pointer);
   if (strcmp(function->name, "enroll_queue_new") == 0) enroll_queue_free(*(enroll_queue **)given.values[0].pointer);
@@ -209,7 +210,7 @@ TEST("an output that may not be NULL is refused by name, any other may be NULL")
       const parameter *wanted = &function->parameters[index];
       int is_output = wanted->kind == BUFFER_OUT || wanted->kind == NUMBER_OUT || wanted->kind == STRUCT_OUT ||
                       wanted->kind == HANDLE_OUT || wanted->kind == FAILURE;
-      /* It does what it says with any arguments, and what it says is for the whole process. */
+      /* enroll_hide_memory would succeed, and it changes the whole process. */
       if (!is_output || !function->returns_status || strcmp(function->name, "enroll_hide_memory") == 0) continue;
       fill(&given, function, own.client, own.pending);
       given.values[index].pointer = NULL;
@@ -217,7 +218,7 @@ TEST("an output that may not be NULL is refused by name, any other may be NULL")
         check_refused(&given, function, ENROLL_E_INVALID_ARGUMENT, wanted->name, "NULL");
         continue;
       }
-      /* What can be started would call back, at some time: it is refused by something else. */
+      /* A call that starts would call back later. Without its callback the function refuses the call. */
       for (int other = 0; other < function->count; other++)
         if (function->parameters[other].kind == CALLBACK) given.values[other].function = NULL;
       enroll_error *error = failure_of(&given, function);
@@ -268,14 +269,14 @@ TEST("no function takes NULL for a callback that is not optional") {
   tear_down(&own);
 }
 
-/* Does it to every function that takes a handle, apart from those that free one. */
+/* Checks that every function that takes a handle, apart from those that free one, refuses the call. */
 static void check_each_handle(fixture *own, enroll_status expected, const char *what) {
   FOR_EACH_ROW(function) {
     if (strcmp(function->name, "enroll_client_free") == 0) continue;
     if (strcmp(function->name, "enroll_pending_free") == 0) continue;
     if (strcmp(function->name, "enroll_queue_free") == 0) continue;
     if (!takes_handle(function)) continue;
-    /* Inside a callback of the host's only what is about a client is refused, and what runs other callbacks. */
+    /* Inside a callback, only functions that take a client are refused, and enroll_queue_dispatch. */
     int runs = takes(function, CLIENT) || strcmp(function->name, "enroll_queue_dispatch") == 0;
     if (expected == ENROLL_E_REENTRANT && !runs) continue;
     fill(&given, function, own->client, own->pending);
@@ -284,10 +285,10 @@ static void check_each_handle(fixture *own, enroll_status expected, const char *
 }
 
 static int in_child(fixture *own) {
-  alarm(300); /* A child that hangs dies. */
+  alarm(300); /* Kills a child that hangs. */
   check_each_handle(own, ENROLL_E_FORKED, "in a forked child");
   FOR_EACH_ROW(function) {
-    /* What takes no handle works in a child. */
+    /* Functions that take no handle work in a child. */
     if (takes_handle(function) || !function->returns_status) continue;
     if (strcmp(function->name, "enroll_client_new") == 0) continue;
     fill(&given, function, NULL, NULL);
@@ -330,7 +331,7 @@ static void calls_everything(void *user_data) {
       check_refused(&given, function, ENROLL_E_REENTRANT, NULL, "inside send");
       continue;
     }
-    /* What takes no client may be called. */
+    /* Functions that take no client may be called. */
     enroll_status came = (enroll_status)function->call(given.values);
     if (came == ENROLL_E_REENTRANT) CHECK_FAIL("%s is refused inside send, and takes no client", function->name);
     for (int index = 0; index < function->count; index++)
@@ -347,7 +348,7 @@ static void enter(void) { calls_everything(entered); }
 static int has_failed;
 static void calls_back_in(void *user_data) {
   entered = user_data;
-  if (!check_passes(enter)) has_failed = 1; /* Not by a jump out of the library. */
+  if (!check_passes(enter)) has_failed = 1; /* A failed check must not jump out of the library. */
 }
 
 TEST("inside a transport every function that takes a client is refused, any other works") {
@@ -363,7 +364,7 @@ TEST("inside a transport every function that takes a client is refused, any othe
   tear_down(&own);
 }
 
-/* A thread that calls them in turn until there is no client; the provider answers at once. */
+/* A thread that calls all functions with a client in turn, until the client is freed; the provider answers at once. */
 typedef struct caller {
   enroll_client *client;
   size_t first;
@@ -412,7 +413,7 @@ TEST("a client may be freed while other threads call every function that takes i
       callers[index].calls = 0;
       CHECK_NUMBER(0, pthread_create(&threads[index], NULL, calls_until_freed, &callers[index]));
     }
-    /* In the middle of their calls, each time of others. */
+    /* Frees the client in the middle of their calls: in each round, of different functions. */
     for (int index = 0; index < CALLERS; index++)
       while (__atomic_load_n(&callers[index].calls, __ATOMIC_RELAXED) < 5 * round) sched_yield();
     CHECK_STATUS(ENROLL_OK, enroll_client_free(client));

@@ -1,5 +1,5 @@
-/* The library's own threads as a host meets them: their stack, their signal mask, how many there are, and that they end
- * with the process. The program has a lot of thread-local memory, which lies on each thread's stack. */
+/* What a host sees of the library's own threads: their stack, their signal mask, their number, and that they end with
+ * the process. The program has a lot of thread-local memory, which lies on each thread's stack. */
 
 #include <dirent.h>
 #include <openssl/crypto.h>
@@ -19,7 +19,7 @@
 #define RUNNING_ON_VALGRIND 0
 #endif
 
-/* As much as some media libraries and language runtimes have. */
+/* As much thread-local memory as some media libraries and language runtimes have. */
 #define LOCAL_BYTES (1 << 20)
 static _Thread_local volatile char local[LOCAL_BYTES] = {1};
 
@@ -42,14 +42,14 @@ static int blocked_signals(void) {
   return count;
 }
 
-/* 0 when a child that is started here takes SIGTERM. */
+/* 0 if a child that this thread starts has no blocked signals. */
 static int child_takes_signals(void) {
   char *words[] = {"sh", "-c", "grep -q '^SigBlk:.*[^0[:space:]].*' /proc/self/status", NULL};
   pid_t child;
   int status = -1;
   if (posix_spawn(&child, "/bin/sh", NULL, NULL, words, environ) != 0) return -1;
   waitpid(child, &status, 0);
-  /* grep found a signal that is blocked: 0. */
+  /* grep exits with 0 if a signal is blocked, and with 1 if none is. */
   return WIFEXITED(status) && WEXITSTATUS(status) == 1 ? 0 : 1;
 }
 
@@ -149,8 +149,8 @@ TEST("callbacks of a queue that was given back have the host's signal mask") {
   provider_free(server);
 }
 
-/* What the host's code saw on threads that are not the host's: the most signals that were blocked there, and how often it
- * ran. */
+/* What the host's code found on the library's threads: the largest number of blocked signals, and how often the code
+ * ran there. */
 struct masks {
   pthread_t own;
   int most, calls;
@@ -230,10 +230,10 @@ static int threads(void) {
   return count;
 }
 
-/* Threads before the first of ours: one, or those of an emulator as well. */
+/* The number of threads before the library starts any: one, or more under an emulator. */
 static int own_threads;
 
-/* Waits until no more threads are there than that; the number that stayed. */
+/* Waits until there are at most this many threads, and returns how many there are. */
 static int threads_settled(int wanted) {
   struct timespec pause = {0, 10000000};
   for (int tries = 0; tries < 6000 && threads() > wanted; tries++) nanosleep(&pause, NULL);
@@ -241,13 +241,13 @@ static int threads_settled(int wanted) {
 }
 
 #ifdef __GLIBC__ /* musl keeps thread-local memory beside the stack. */
-/* How large the stack of a callback is where the host's own threads have so much by default. */
+/* The size of a callback's stack, if `usual` is the default size of a stack in the host. */
 static size_t callback_stack(size_t usual) {
   pthread_attr_t before, attributes;
   pthread_getattr_default_np(&before);
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, usual);
-  /* None is left whose stack was made before. */
+  /* First all threads end whose stacks have the earlier size. */
   int is_set = threads_settled(own_threads) == own_threads && pthread_setattr_default_np(&attributes) == 0;
   provider *server = provider_new();
   enroll_client *client = provider_signed_in(server, NULL);
@@ -258,7 +258,7 @@ static size_t callback_stack(size_t usual) {
   waiter_free(seen.waiting);
   enroll_client_free(client);
   provider_free(server);
-  /* Without a thread to be had it would have run here. */
+  /* If no thread could be started, the callback ran on this thread. */
   return is_set && status == ENROLL_OK && !pthread_equal(seen.thread, pthread_self()) ? seen.stack : 0;
 }
 
@@ -285,8 +285,8 @@ TEST("clients that renew in the background share one thread, and a closed one le
   provider_free(server);
 }
 
-/* In how many seconds the thread of the timers wakes: what its descriptor (timerfd_create(2)) is set to, as the kernel
- * tells it; -1 without one. */
+/* The seconds until the thread of the timers wakes: the kernel shows the time to which its timer descriptor
+ * (timerfd_create(2)) is set. -1 if there is no such descriptor. */
 static long long seconds_to_wake(void) {
   DIR *folder = opendir("/proc/self/fdinfo");
   long long seconds = -1;
@@ -310,14 +310,14 @@ TEST("the thread of the timers sleeps until the next renewal is due, and is set 
   CHECK_NUMBER(-1, seconds_to_wake());
   enroll_client *client = provider_open(server, NULL, options);
   provider_sign_in(server, client);
-  /* Once the plan of the time before the sign-in, a look every minute, gave way to it. */
+  /* Before the sign-in the timer is set to every minute. Waits until it is set to the renewal. */
   struct timespec pause = {0, 10000000};
   for (int tries = 0; tries < 6000 && seconds_to_wake() < 3600; tries++) nanosleep(&pause, NULL);
   CHECK(seconds_to_wake() >= 3600);
   CHECK_OK(enroll_client_free(client));
-  /* Nor does it sleep on for what was cancelled. */
+  /* Closing cancels the renewal: the thread ends, and does not sleep until the time of the renewal. */
   CHECK_NUMBER(before, threads_settled(before));
-  /* With nobody signed in: another process may have signed in, which is looked for every minute. */
+  /* While no user is signed in, the client checks every minute whether another process has signed in. */
   client = provider_open(server, NULL, options);
   for (int tries = 0; tries < 6000 && seconds_to_wake() <= 2; tries++) nanosleep(&pause, NULL);
   CHECK(seconds_to_wake() > 2);
@@ -338,7 +338,7 @@ static void again(void *given, enroll_status status, const enroll_access *access
 
 static void free_late(void) { enroll_client_free(busy_client); }
 
-/* The program's own end takes a while, after OpenSSL has cleaned up. */
+/* Delays the end of the program, after OpenSSL has cleaned up. */
 static void linger(void) {
   struct timespec pause = {0, 10000000};
   nanosleep(&pause, NULL);
@@ -346,9 +346,9 @@ static void linger(void) {
 
 /* Renews as fast as it can, and calls exit() after some renewals. */
 static void exit_while_renewing(int number, const char *directory) {
-  alarm(60); /* What hangs dies. */
+  alarm(60); /* Kills the process if it hangs. */
   atexit(linger);
-  /* Every other program has used OpenSSL before, and has it clean up at the end. */
+  /* Every second process uses OpenSSL before the library does, so OpenSSL's own cleanup runs at exit. */
   if (number % 2 == 0) OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, NULL);
   if (number % 4 < 2) atexit(free_late);
   busy_server = provider_new();
@@ -361,7 +361,7 @@ static void exit_while_renewing(int number, const char *directory) {
 
 static const char *program;
 
-/* How a program ended that does so. */
+/* Starts a process that runs exit_while_renewing, and returns how it ended. */
 static int ended(int number, const char *folder) {
   char name[16], directory[64];
   snprintf(name, sizeof name, "%d", number);
@@ -375,7 +375,7 @@ static int ended(int number, const char *folder) {
 }
 
 TEST("a process that calls exit() during a renewal ends in order") {
-  /* Many times: what goes wrong here does so once in thirty. */
+  /* The test runs many processes, because a fault of this kind appears in one of about thirty. */
   const char *wanted = getenv("EXITS");
   int runs = wanted != NULL ? atoi(wanted) : RUNNING_ON_VALGRIND ? 4 : 200, wrong = 0;
   char folder[32] = "/dev/shm/enroll-exit-XXXXXX", command[64];
@@ -389,7 +389,7 @@ TEST("a process that calls exit() during a renewal ends in order") {
 
 int main(int count, char **words) {
   own_threads = threads();
-  /* Another one starts it where it is of another processor. */
+  /* If this program is built for another processor, it cannot be started directly: the variable names its launcher. */
   program = getenv("ENROLL_TEST_PROGRAM") != NULL ? getenv("ENROLL_TEST_PROGRAM") : words[0];
   if (count == 4 && strcmp(words[1], "--exit") == 0) exit_while_renewing(atoi(words[2]), words[3]);
   return check_main(count, words);

@@ -1,4 +1,4 @@
-/* Tokens through C: from memory, renewed, by callback, cancelled, and by many threads at once (flows.md §8). */
+/* Tokens through C: from memory, renewed, by callback, cancelled, and for many threads at once (flows.md §8). */
 
 #include <pthread.h>
 
@@ -104,7 +104,7 @@ TEST("each audience has a token of its own, beside the session's (RFC 8707)") {
   enroll_buf_free(&token);
   CHECK_NUMBER(2, provider_token_requests(server));
 
-  /* From memory, in any order of the scopes, into the caller's buffer. */
+  /* Copies the token from memory into the caller's buffer; the order of the scopes does not matter. */
   char buffer[64];
   size_t size = 0;
   int64_t expires_at = 0;
@@ -118,7 +118,7 @@ TEST("each audience has a token of its own, beside the session's (RFC 8707)") {
   CHECK_STATUS(ENROLL_E_BUFFER_TOO_SMALL,
                enroll_token_copy_for(client, &audience, 0, 0, buffer, 8, &size, NULL, NULL));
   CHECK_NUMBER(8, size);
-  /* The renewal may have ended the session's own token, which is renewed. */
+  /* The renewal may have made the session's own token invalid, so that token is renewed, too. */
   CHECK_OK(enroll_token_access_for(client, NULL, 0, ENROLL_NO_TIMEOUT, NULL, &token, &error));
   CHECK_TEXT("access-3", token.data);
   enroll_buf_free(&token);
@@ -486,7 +486,7 @@ TEST("freeing a client ends the calls that wait in it, and keeps a renewal that 
   forget_error();
   provider_hold(server);
   pthread_create(&thread, NULL, refresh_blocked, &blocked);
-  /* The request is the thread's: it is inside its call. */
+  /* The second request is from the thread, which is now inside its call. */
   provider_wait_for_requests(server, 2);
   CHECK_OK(enroll_token_refresh_start(client, ENROLL_NO_TIMEOUT, waiter_access, pending_one, NULL, &error));
   pthread_create(&releaser, NULL, release_later, server);
@@ -579,7 +579,7 @@ TEST("events are told in their order, until the subscription ends") {
   CHECK_OK(enroll_events_unsubscribe(client, subscription, &error));
   CHECK_STATUS(ENROLL_E_NOT_FOUND, enroll_events_unsubscribe(client, subscription, &error));
   provider_sign_in(server, client);
-  /* Callbacks come one at a time and in order: after this one, none of the events can be under way. */
+  /* Callbacks run one at a time and in order: after this callback, no event's callback can be running. */
   waiter *done = waiter_new();
   CHECK_OK(enroll_token_access_start(client, 0, ENROLL_NO_TIMEOUT, waiter_access, done, NULL, &error));
   waiter_wait(done);
@@ -608,7 +608,7 @@ TEST("a callback that does not return keeps no call of other threads from ending
   char token[64];
   forget_error();
   CHECK_OK(enroll_registration_state_start(client, 0, ENROLL_NO_TIMEOUT, stop_here, &gate, NULL, &error));
-  /* Of two calls that are under way either may end first. */
+  /* Waits before the second call starts: two calls in progress may end in any order. */
   waiter_wait(gate.entered);
   CHECK_OK(enroll_registration_state_start(client, 0, ENROLL_NO_TIMEOUT, waiter_state, after, NULL, &error));
   CHECK_OK(enroll_token_copy(client, 0, ENROLL_NO_TIMEOUT, token, sizeof token, NULL, NULL, &error));

@@ -1,4 +1,5 @@
-/* A host's own transport: what it may do, what it must not, and that it is believed no more than a server (R20, R41). */
+/* A host's own transport: what it may do, what it must not do, and that its responses are checked like those of a
+ * server (R20, R41). */
 
 #include <pthread.h>
 #include <sched.h>
@@ -26,7 +27,7 @@ static void calls_in(void *given) {
   hook->statuses[3] = enroll_client_new(&options, &other, NULL);
   hook->statuses[4] = enroll_client_free(hook->client);
   hook->statuses[5] = enroll_call(hook->client, "identity.profile", 16, NULL, 0, 0, &buffer, NULL);
-  /* What needs no client may be called. */
+  /* Functions that need no client may be called. */
   hook->statuses[6] = enroll_system_describe(&buffer, NULL);
   enroll_buf_free(&buffer);
 }
@@ -62,7 +63,7 @@ static enroll_status odd_send(void *user_data, const enroll_http_request *reques
     case 1: return ENROLL_E_TLS;
     case 2: return ENROLL_E_TIMEOUT;
     case 3: return 12345;
-    case 4: return ENROLL_OK; /* Without a status. */
+    case 4: return ENROLL_OK; /* Without an HTTP status. */
     case 5:
       enroll_http_response_set_status(response, 200);
       for (size_t sent = 0; sent <= request->response_limit; sent += sizeof block)
@@ -108,7 +109,7 @@ static enroll_client *odd_client(struct odd *odd) {
   return client;
 }
 
-/* A thread of the client's own may be the last to let go of it: the transport is released then. */
+/* Frees the client, and waits for the release of the transport: one of the client's own threads may do that later. */
 static void odd_free(struct odd *odd, enroll_client *client) {
   CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
   waiter_wait(odd->released);
@@ -150,7 +151,7 @@ TEST("a response is of no use after send has returned") {
   odd_free(&odd, client);
 }
 
-/* A transport that is slow: it waits until nobody wants its answer any more. */
+/* A slow transport: it returns only when no caller waits for its response any more. */
 static enroll_status slow_send(void *user_data, const enroll_http_request *request, enroll_http_response *response) {
   (void)request;
   waiter_event(user_data, "sending", "", 0);
@@ -192,7 +193,7 @@ TEST("a slow transport is told when its caller's time is up, and when its client
   waiter_free(sending);
 }
 
-/* A transport that goes on although nobody waits, as a blocking HTTP library does. */
+/* A transport that continues although no caller waits, as a blocking HTTP library does. */
 struct stubborn {
   atomic_int left;      /* Nobody waits for the answer any more. */
   atomic_int may_end;   /* Set by the test. */

@@ -1,4 +1,4 @@
-/* Constants, names, and the values that need no client: PKCE, redirects, links, expiry. */
+/* Constants, names, and the functions that need no client: PKCE, redirects, links, expiry. */
 
 #include <openssl/evp.h>
 

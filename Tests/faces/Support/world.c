@@ -1,12 +1,15 @@
-/* The world of a process under test, preloaded into it: its clock, and a moment at which it dies or stands still.
+/* A library that is preloaded into a process under test. It controls the process's clock, and can kill or stop the
+ * process at a given point. Variables in the environment:
  *
- *   WORLD_CLOCK=FILE   two int64 in it, mapped: nanoseconds added to CLOCK_BOOTTIME and to CLOCK_REALTIME. What threads
- *                      wait by, CLOCK_MONOTONIC, is left alone: to the process it looks as if the machine had slept.
+ *   WORLD_CLOCK=FILE   a file with two int64, which is mapped: nanoseconds added to CLOCK_BOOTTIME and to
+ *                      CLOCK_REALTIME. Threads wait by CLOCK_MONOTONIC, which does not change: to the process it looks
+ *                      as if the machine had slept.
  *   WORLD_KILL="before|after OPERATION SUFFIX COUNT"
- *                      SIGKILL at its COUNT-th flock, fsync, posix_fallocate or renameat of a path with that end;
- *                      `after` counts only what succeeded, and an flock is one that takes a lock.
- *   WORLD_STOP=…       SIGSTOP at the same.
- *   WORLD_TRACE=FILE   these operations as lines, for who looks for such a moment. */
+ *                      SIGKILL at the process's COUNT-th OPERATION (flock, fsync, posix_fallocate or renameat) on a
+ *                      path that ends with SUFFIX. `after` counts only calls that succeeded. Of flock, only calls that
+ *                      take a lock count.
+ *   WORLD_STOP=…       the same, with SIGSTOP.
+ *   WORLD_TRACE=FILE   writes these operations as lines to FILE, which helps to choose such a point. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -61,7 +64,7 @@ static void reached(const char *when, const char *operation, const char *path) {
   errno = saved;
 }
 
-/* Calls the next function of that name around the two looks. */
+/* Calls the real function of that name, with a call of `reached` before it and one after it. */
 #define WATCHED(operation, path, succeeded, call)                  \
   reached("before", operation, path);                              \
   int result = call;                                               \
