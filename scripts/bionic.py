@@ -2,8 +2,8 @@
 what the environment names:
 
     ANDROID_NDK_HOME     the NDK, 27 or later
-    ANDROID_BUILD_TOP    else, a tree of Android's sources: bionic and libnativehelper are read. Libraries are stubs
-                         then, made of bionic's lists of symbols: programs can be linked with them, and not run
+    ANDROID_BUILD_TOP    otherwise, a tree of Android's sources: bionic and libnativehelper are read. The libraries are
+                         then stubs, made from bionic's lists of symbols: programs can be linked with them, but not run
 """
 
 import inspect
@@ -56,7 +56,7 @@ def c_library(target):
     except (OSError, StopIteration) as fault:
         what = fault if isinstance(fault, OSError) else "no toolchains/llvm/prebuilt with headers and libraries"
         raise SystemExit(f"sysroot: {variable} is {folder}, which is not complete: {what}") from None
-    # Nothing unwinds, and threads are in the C library.
+    # Empty archives, because bionic's threads and timers are in its C library.
     for name in ("libpthread.a", "librt.a"):
         run("llvm-ar", "rcs", target.libraries / name)
 
@@ -94,7 +94,7 @@ def from_sources(target, folder):
 
 
 def stub(target, name, symbols):
-    """A shared library that has the symbols of a list, and nothing behind them."""
+    """Makes a shared library that has the symbols of a list, but no code for them."""
     lines = [".text"]
     for symbol, is_variable in listed(symbols.read_text(), PROCESSORS[target.architecture][0]):
         kind = "%object" if is_variable else "%function"
@@ -107,7 +107,7 @@ def stub(target, name, symbols):
 
 
 def listed(text, processor):
-    """The symbols that a list (*.map.txt) has for apps of the level, and whether each is a variable."""
+    """The symbols of a list (*.map.txt) that apps of this API level may use, and for each whether it is a variable."""
     is_open = False
     for line in text.splitlines():
         line, _, comment = line.partition("#")
@@ -129,7 +129,7 @@ def is_there(tags, processor):
 
 
 def run(*command):
-    """Where it fails, the end of what it says is told."""
+    """Runs a command. If it fails, this program ends with the last lines of the command's errors."""
     result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if result.returncode:
         raise SystemExit(f"sysroot: {command[0]} failed:\n" + "\n".join(result.stderr.splitlines()[-20:]))

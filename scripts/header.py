@@ -112,12 +112,12 @@ class Header:
 
     @property
     def first_version(self):
-        """The version since which everything is there that names no other version."""
+        """The version in which every declaration was added whose comment names no other version."""
         return re.search(r"since version ([\d.]*\d)", dict(self.opening)["SINCE"])[1]
 
     def says(self, function, name, words):
-        """Whether the function's comment says this about a parameter, or the comment of the function that it refers
-        to."""
+        """Whether the function's comment says this about a parameter, or the comment of a function that the comment
+        refers to."""
         comment = function.comment.words
         if re.search(rf"[^.]*`{name}`[^.]*{words}", comment):
             return True
@@ -154,7 +154,7 @@ def comment_of(block):
     parts = {"words": [], "returns": [], "command": [], "source": [], "since": []}
     at = "words"
     for line in words_of(block):
-        # A line may begin one of the parts, or two: "Command: x. Source: y."
+        # A line may contain the beginnings of one or two of these parts: "Command: x. Source: y."
         for piece in re.split(r"(?<=\.) (?=(?:Source|Since):? )", line):
             opened = re.match(r"(Returns|Command:|Source:|Since) (?=\S)", piece)
             if opened and not (opened[1] == "Returns" and at != "words"):

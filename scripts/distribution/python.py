@@ -41,7 +41,7 @@ def wheel(tools, out, target, built):
             if not within(found, tag):
                 raise SystemExit(f"dist: {path.name} needs {found}")
         return path
-    # This machine's own build promises no platform: auditwheel finds out from a first wheel what the build needs.
+    # This machine's own build promises no platform. So a first wheel is built, and auditwheel finds out what it needs.
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         build(tools, "wheel", folder, **files, ENROLLKIT_WHEEL_PLATFORM=f"linux_{machine}")

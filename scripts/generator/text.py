@@ -13,8 +13,8 @@ def capital(text):
 
 
 def sentence(text):
-    """The text with a capital and a full stop; a word of the protocol at its start (`prompt=none, …`, `unlocked: …`)
-    stays."""
+    """The text with a capital letter at its start and a full stop at its end. A word of the protocol at its start
+    (`prompt=none, …`, `unlocked: …`) does not change."""
     text = (text or "").strip()
     if not text:
         return text

@@ -8,7 +8,7 @@ from .text import WIDTH, lines, replaced
 
 PATH = "bindings/cordova/www/enroll.d.ts"
 SCRIPT = "bindings/cordova/www/enroll.js"
-#: Commands that the plugin does in a different way, or not at all: see the table in its README.md.
+#: Commands that the plugin implements in a different way, or does not have: see the table in its README.md.
 OWN = ["client.open", "client.close", "events.subscribe", "events.unsubscribe", "store.rekey"]
 #: Parameters that a page does not give: the native part knows where the app's data is and which provider guards its
 #: key.

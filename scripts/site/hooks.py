@@ -157,7 +157,7 @@ def separated(text):
 def on_page_content(content, page, config, files):
     # A wide table scrolls inside a frame, which the keyboard can reach.
     content = re.sub(r"<table>(.*?)</table>", lambda found: frame(found[1]), content, flags=re.S)
-    # A picture does, too: on a narrow screen its words would be too small.
+    # A picture also scrolls inside a frame: if it were scaled to a narrow screen, its text would be too small.
     content = re.sub(r"<p>(<picture>.*?</picture>|<img [^>]*\.svg\"[^>]*>)</p>", scrolled, content, flags=re.S)
     return re.sub(r"<th([^>]*)></th>", r"<td\1></td>", content)
 

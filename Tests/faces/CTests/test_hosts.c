@@ -15,8 +15,8 @@ typedef struct loop {
   struct pollfd polled;
   pthread_t thread;
   int foreign; /* The number of callbacks on other threads than the loop's. */
-  enroll_status other; /* The status of another thread's dispatch; `has_field`: whether the error named the queue. */
-  int has_field;
+  enroll_status other; /* The status of another thread's dispatch. */
+  int has_field; /* Whether the error of that dispatch named the queue. */
   char order[64];
 } loop;
 

@@ -177,7 +177,7 @@ class CommandCase(unittest.TestCase):
         self.environment["LD_PRELOAD"] = str(library)
 
     def set_clock(self, later):
-        """The clocks of later commands are ahead by so many seconds."""
+        """Moves the clocks of later commands ahead by this many seconds."""
         if "LATER" not in self.environment:
             self.preload(LATER)
         self.environment["LATER"] = str(later)

@@ -1,4 +1,5 @@
-"""`enroll token --format aws`, with a double of AWS's Security Token Service that gives the answers of its documentation."""
+"""`enroll token --format aws`, against a fake AWS Security Token Service that sends the answers in AWS's
+documentation."""
 
 import http.server
 import json
@@ -93,7 +94,7 @@ class AWS(CommandCase):
 
     def test_the_service_of_a_region_and_no_certificates_of_the_provider_for_it(self):
         self.sign_in()
-        # It would be read before a connection is made.
+        # The file does not exist: if `enroll` read it for AWS, the command would fail before it connects.
         self.configure(caFile=str(self.home / "none.pem"))
         hosts = []
 

@@ -1,4 +1,5 @@
-"""The client id metadata document of Examples: a real oidc-provider takes it from `enroll login --client-metadata`."""
+"""The client id metadata document in Examples: a real oidc-provider accepts it from `enroll login
+--client-metadata`."""
 
 import json
 import os

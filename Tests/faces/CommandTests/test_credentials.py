@@ -12,8 +12,8 @@ import manual
 from cases import ENROLL, CommandCase
 from terminal import TIMEOUT
 
-#: For each format: the words that the program adds, its input, and its word for no credential (status and output).
-#: {} is the host.
+#: For each format: the arguments that the program adds, its input, and the answer that means "no credential" (status
+#: and output). {} is the host.
 DIALOGUES = {
     "git": (["get"], "protocol=https\nhost={}\n", (0, "")),
     "docker": (["get"], "{}\n", (1, "credentials not found in native keychain\n")),
@@ -30,7 +30,7 @@ DIALOGUES = {
 }
 
 
-#: TORTURE=1: each input for each format; otherwise two for each, others for the next format.
+#: With TORTURE=1 each format is tested with all inputs, otherwise with two; the next format uses the next two.
 ALL = os.environ.get("TORTURE") == "1"
 
 
@@ -62,7 +62,7 @@ class Dialogue(CommandCase):
 
 
 class Every(Dialogue):
-    """What holds for each row of the table."""
+    """Tests that hold for every format in DIALOGUES."""
 
     def test_each_format_has_a_dialogue(self):
         table = next(command for command in manual.commands() if command["name"] == "credential")
@@ -315,7 +315,7 @@ class Others(Dialogue):
             self.ask("go", given=answer)
         self.ask("go", "evil.example", given=refusal)
         self.assertEqual(self.token(), again)
-        # The token that replaced the refused one is refused too: another one would not help.
+        # The server also refuses the token that replaced the first one: a further renewal would not help.
         self.assertIn(again, self.ask("go", given=refusal)[0])
         self.assertEqual(self.token(), again)
         self.set_clock(61)
@@ -334,13 +334,13 @@ class Others(Dialogue):
             (["--mode=creds", "get", url, "me"], f"me\n{token}\n"),
         ]:
             self.assertEqual(self.ask("keyring", words=["--", *words])[0], answer)
-        # pip asks for the host alone after a URL of http got nothing.
+        # If pip gets no answer for an http URL, it asks for the bare host.
         self.assertEqual(self.ask("keyring", words=["--", "get", "host.example", "me"], status=1), ("", ""))
         self.assertIn("enroll login", self.ask("keyring", words=["--", "set", url, "me"], status=1)[1])
 
 
 class Named(CommandCase):
-    """The program under the names that other programs look for."""
+    """`enroll` started under the names by which other programs start it."""
 
     def run_as(self, name, *arguments, given=b""):
         program = self.home / name

@@ -222,7 +222,7 @@ class Detached(DetachedCase):
         self.sign_in()
         self.gate.close_it()
         children = [self.start("token", "--renew") for _ in range(20)]
-        # Each of the commands has reached the place where it waits.
+        # At this point each of the commands waits for its detached process.
         wait_until(lambda: len(self.detached()) == 20, "20 processes", TIMEOUT)
         self.assertTrue(self.gate.reached.wait(TIMEOUT))
         for child in children[:10]:

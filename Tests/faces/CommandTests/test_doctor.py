@@ -148,7 +148,7 @@ class Doctor(CommandCase):
         (self.store / "key").unlink()
         checks, _ = self.checks(status=1)
         self.assertFound(checks["store"], "bad", "key file is missing", "Restore it from a backup")
-        # Nothing is locked that could be unlocked.
+        # The store is not merely locked, so the message must not advise to unlock it.
         _, words = self.run_enroll("token", status=6)
         self.assertIn("Restore it from a backup", words)
         self.assertNotIn("nlock", words)

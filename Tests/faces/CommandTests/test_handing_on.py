@@ -267,7 +267,7 @@ class Git(CommandCase):
     def test_nobody_is_signed_in(self):
         output, words = self.run_enroll(
             "git-credential", "--host", "git.example", "get", given=self.QUESTION.encode(), status=3)
-        # git asks nobody else.
+        # With this answer, git asks no further helper.
         self.assertEqual(output, "quit=1\n")
         self.assertIn("enroll login", words)
 
@@ -297,7 +297,7 @@ class Kubectl(CommandCase):
         self.assertEqual((told["apiVersion"], told["kind"]), ("client.authentication.k8s.io/v1", "ExecCredential"))
         self.assertEqual(told["status"]["token"], answer["accessToken"])
         end = datetime.fromisoformat(told["status"]["expirationTimestamp"].replace("Z", "+00:00"))
-        # kubectl uses the token to the second, and its server's clock may be ahead.
+        # kubectl uses the token until the very end, and the clock of its server may be ahead.
         self.assertEqual(int(end.timestamp()), answer["expiresAt"] - 60)
 
     def test_the_version_is_the_one_that_kubectl_asks_for(self):
@@ -367,7 +367,7 @@ class IDTokens(CommandCase):
         self.sandbox.control("resetCounts")
 
     def pass_time(self, seconds):
-        """The provider's clock and this machine's are so long after the sign-in."""
+        """Sets the provider's clock and this machine's clock to this many seconds after the sign-in."""
         self.sandbox.control("advanceClock", seconds=seconds - self.passed)
         self.set_clock(seconds)
         self.passed = seconds
@@ -413,11 +413,11 @@ class IDTokens(CommandCase):
     def test_its_end_is_by_the_clock_of_the_provider(self):
         # This machine's clock is ahead by more than an id_token lasts.
         self.set_clock(self.lifetime + 300)
-        # Tokens of one second have the same end.
+        # Tokens that are issued within the same second would have the same end.
         self.sandbox.control("advanceClock", seconds=2)
         for _ in range(4):
             self.assertNotEqual(self.id_token(), self.first)
-        # The second response has confirmed the difference.
+        # The second response confirmed by how much the clocks differ, so no third renewal was needed.
         self.assertEqual(self.renewals(), 2)
         expiry = json.loads(self.run_enroll("token", "--format", "google")[0])["expiration_time"]
         self.assertGreater(expiry, time.time() + self.lifetime + 300)

@@ -30,7 +30,7 @@ class Hints(CommandCase):
         return terminal
 
     def hint(self, words, *begin):
-        """The one advised command in these words that begins so; it names the same profile, account and store."""
+        """The one command in the text that begins with these words; it names the same profile, account and store."""
         found = [hint for hint in hints(words) if shlex.split(hint)[1 : 1 + len(begin)] == list(begin)]
         self.assertEqual(len(found), 1, f"enroll {' '.join(begin)} in: {words}")
         self.assertKeepsPlace(found[0], self.place)

@@ -1,4 +1,4 @@
-"""`--login`: a command that finds nobody signed in signs in, once for all that ask."""
+"""`--login`: if no user is signed in, the command starts a sign-in; commands that run at once share one sign-in."""
 
 import os
 import shlex
@@ -9,11 +9,11 @@ from cases import ENROLL, CommandCase
 from processes import wait_until, workspace
 from terminal import TIMEOUT, Terminal
 
-#: As many as a busy cluster's shell starts at once.
+#: The number of commands that start at once, as in a shell that works with a cluster.
 COMMANDS = 8
 
-# In every process but those of the sign-in, clocks run ten times as fast. A process of the sign-in begins late: after half a
-# second, which is five seconds for the process that waits for it.
+# In every process except those of the sign-in, clocks run ten times as fast. The process of the sign-in starts half a
+# second late, which is five seconds for the process that waits for it.
 SLOW_HELPER = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -103,7 +103,7 @@ class LoginOnDemand(CommandCase):
         environment = {name: value for name, value in self.environment.items() if name != "BROWSER"}
         _, words = self.run_enroll("token", "--login", status=3, environment=environment)
         self.assertIn("enroll login", words)
-        # Nor without a profile: then it is not known where to sign in.
+        # Without a profile, the command does not know where to sign in.
         self.run_enroll("token", "--login", "--profile", "other", status=2)
         self.assertFalse(self.has_opened)
 
@@ -117,7 +117,7 @@ class LoginOnDemand(CommandCase):
             with self.subTest(words):
                 _, said = self.run_enroll(*words, status=3)
                 self.assertRegex(said, r"(?s)a sign-in waits for your confirmation.*`enroll login`")
-        # Nor by a sign-in that a program began before the question was open.
+        # A sign-in that a program started before the question was open does not answer it, either.
         _, said = self.run_enroll("login", "--yes", "--open-again", str(self.home / "again"), status=3)
         self.assertRegex(said, "of Alice Example.* waits for your confirmation")
         self.assertIn("waiting", self.json("status", status=3))

@@ -1,5 +1,5 @@
-"""More programs that ask `enroll` for a token, as Debian packages them: neomutt and mutt, mbsync with a real Dovecot that takes
-OAuth (its passdb asks the provider's userinfo), and rclone."""
+"""More programs that ask `enroll` for a token, as Debian packages them: neomutt and mutt, mbsync with a real Dovecot
+that accepts OAuth (its passdb calls the provider's userinfo endpoint), and rclone."""
 
 import grp
 import os
@@ -50,7 +50,7 @@ class Mailbox(ProgramCase):
     def setUp(self):
         super().setUp()
         self.user = self.json("status")["profile"]["sub"]
-        # Dovecot refuses mail for root.
+        # Dovecot refuses to deliver mail as root.
         own = pwd.getpwnam("nobody") if os.getuid() == 0 else pwd.getpwuid(os.getuid())
         group = grp.getgrgid(own.pw_gid).gr_name
         place = self.home / "dovecot"

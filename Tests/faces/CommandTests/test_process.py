@@ -23,7 +23,7 @@ void *dlopen(const char *name, int flags) {
 '''
 
 
-# A system that starts no thread.
+# A preloaded library that makes pthread_create fail.
 NO_THREADS = r'''
 #include <errno.h>
 #include <pthread.h>

@@ -60,7 +60,7 @@ class ProfileHosts(CommandCase):
         for link, (form, _) in LINKS.items():
             with self.subTest(link):
                 self.assertEqual(self.ask(link, status=DIALOGUES[form][2][0])[0], DIALOGUES[form][2][1])
-        # A person who forgets the host is told.
+        # A user who runs the command without a host gets an error.
         self.assertIn("No host is named", self.run_enroll("credential", "docker", "get", status=2)[1])
 
     def test_the_token_is_that_of_the_profile_and_the_account(self):
@@ -84,7 +84,7 @@ class ProfileHosts(CommandCase):
         self.assertIn("the profiles default and work both name host.example for docker", output)
         self.assertIn("the profiles default and work", words)
         self.assertIn(self.token(), self.ask("git-credential-enroll")[0])
-        # One profile that is named is not asked about.
+        # If the environment names the profile, the command does not ask which one to use.
         self.environment["ENROLL_PROFILE"] = "default"
         self.assertIn(self.token(), self.ask("docker-credential-enroll")[0])
 
@@ -117,7 +117,7 @@ class ProfileHosts(CommandCase):
         self.assertEqual(output, "")
         self.assertIn("the profile work: credentialHosts[0]", words)
         self.assertEqual(self.ask("git-credential-enroll", "other.example", status=2)[0], "quit=1\n")
-        # An entry for other programs alone says nothing to git.
+        # An entry that is only for other programs has no effect on git.
         self.name_hosts({"host": HOST, "for": ["docker"], "user": "me"}, profile="work")
         self.assertIn(self.token(), self.ask("git-credential-enroll")[0])
         self.environment["ENROLL_PROFILE"] = "missing"

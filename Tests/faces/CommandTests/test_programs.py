@@ -1,6 +1,6 @@
-"""Programs that ask `enroll` for a token, as users install them: git, skopeo, msmtp, pip, uv and Google's library; and Cargo,
-kubectl and Terraform if this machine has them. Each talks to a small server that knows the tokens it takes.
-test_credentials.py has the dialogues of those that are not here."""
+"""Programs that ask `enroll` for a token, as users install them: git, skopeo, msmtp, pip, uv and Google's library;
+and Cargo, kubectl and Terraform if this machine has them. Each program sends its token to a small server, which knows
+the valid tokens. test_credentials.py has the dialogues of programs that are not tested here."""
 
 import base64
 import http.server
@@ -23,7 +23,7 @@ HOME = Path.home()
 
 
 class Guarded(http.server.BaseHTTPRequestHandler):
-    """Gives the files of a folder to who has the token, as a Bearer token or as a password."""
+    """Serves the files of a folder to clients that send the token, as a Bearer token or as a password."""
 
     def do_GET(self):
         scheme, _, value = self.headers.get("Authorization", "").partition(" ")
@@ -59,7 +59,7 @@ class Guarded(http.server.BaseHTTPRequestHandler):
 
 
 class Mail(socketserver.StreamRequestHandler):
-    """An SMTP server that takes a token (RFC 7628)."""
+    """An SMTP server that accepts a token (RFC 7628)."""
 
     def handle(self):
         self.say("220 mail.test")
@@ -112,12 +112,12 @@ class ProgramCase(CommandCase):
         return program
 
     def serve(self, *schemes, encrypted=False):
-        """A server with a folder of its own; returns it and its host with the port."""
+        """Starts a server that has a folder; returns the server, and its host and port as one text."""
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Guarded)
         server.folder = self.home / "served"
         server.folder.mkdir()
         server.schemes, server.seen, server.tokens = schemes, [], [self.token()]
-        #: The one token that the server refuses; None if it takes those of `tokens` alone.
+        #: None: the server accepts only the tokens in `tokens`. Otherwise it accepts every token except this one.
         server.refused = None
         if encrypted:
             key, certificate = self.certify()
@@ -163,7 +163,7 @@ class Git(ProgramCase):
         self.url = f"http://{self.host}"
 
     def helper(self, *options):
-        """The two lines of the help."""
+        """Sets the two lines of git's configuration that the command's help shows."""
         for line in ("", f"!enroll credential git --host {self.host} --allow-loopback-http {' '.join(options)}"):
             self.run_program("git", "config", "--global", "--add", f"credential.{self.url}.helper", line)
 

@@ -181,7 +181,8 @@ class Registered(CommandCase):
         self.assertEqual(second.wait(60), 0)
 
     def second(self, first_words=(), second_words=(), **wish):
-        """Two sign-ins again at once, of a user who is signed in. Returns the second after the first has ended."""
+        """A signed-in user signs in again twice at the same time. Returns the second process after the first has
+        ended."""
         self.sign_in(*self.arguments)
         first = self.start("login", "--yes", "--again", *self.arguments, *first_words)
         url = self.opened(2)
@@ -222,7 +223,7 @@ class Registered(CommandCase):
         self.assertEqual(self.scopes(self.opened(3)), [*first, "address", "email", "phone"])
         self.sign_in("--again", *self.arguments)
         self.assertEqual(self.scopes(self.opened(4)), [*first, "address", "email", "phone"])
-        # So does a client that replaces one that is forgotten.
+        # So does the client that replaces a client that the provider has forgotten.
         self.sandbox.control("forgetClients")
         self.run_enroll("token", "--renew", "--resource", self.notes, status=5)
         self.sign_in("--again", *self.arguments)
@@ -282,7 +283,7 @@ class Registered(CommandCase):
         self.assertIn("prompt=consent", self.opened(2))
         self.assertTrue(self.token("--renew", "--resource", self.notes))
         self.assertEqual([end is None for end in self.sessions()], [False, True])
-        # Scopes that the client may request need no other client.
+        # For scopes that the client may already request, no other client is registered.
         self.sign_in(*self.more())
         self.sign_in("--again", *self.arguments, "--scope", "openid", "--scope", "email")
         self.assertEqual(self.registrations(), 2)
@@ -313,7 +314,8 @@ class Registered(CommandCase):
         self.assertTrue(self.token("--renew", "--resource", self.notes))
 
     def stopped_at_the_question(self):
-        """A session, and a sign-in for further scopes whose user has not answered. Returns the name of the profile."""
+        """Makes a session, and a sign-in for further scopes that waits for the user's answer. Returns the profile's
+        name."""
         self.sign_in(*self.arguments)
         terminal = self.terminal("login", *self.more(), columns=300)
         self.come_back(self.opened(2))
@@ -472,7 +474,7 @@ class AtAResource(CommandCase):
         for words in (["--client-id", "another"], ["--client-id", "sample-app", "--issuer", "https://another.example"]):
             _, said = self.run_enroll("login", "--yes", *place, *words, status=2)
             self.assertIn(f"not {words[-1]}", said)
-            # A client that the user named is not registered.
+            # If the user named the client, `enroll` does not register another.
             self.assertIn("Choose another name by --profile", said)
             self.assertNotIn("--register-again", said)
         bare = [*place, "--issuer", "https://another.example"]

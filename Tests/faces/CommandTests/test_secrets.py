@@ -172,7 +172,7 @@ class Secrets(CommandCase):
         self.assertIn("Signed in as Alice", terminal.text)
         self.assertNotIn("4711", terminal.raw)
         self.assertIn("PIN", self.run_enroll("accounts")[0])
-        # An account that stays locked keeps no other one signed in.
+        # An account that stays locked does not prevent the sign-out of other accounts.
         self.sign_in("--account", "work", user="bob")
         _, words = self.run_enroll("logout", "--all", status=6)
         self.assertIn("signed out Bob Builder", words)

@@ -17,7 +17,7 @@ class Setup(ProgramCase):
         super().setUp()
         (self.bin / "enroll").unlink()
         (self.bin / "enroll").symlink_to(ENROLL)
-        # The tools' files of the user who runs the tests stay as they are.
+        # The tests do not change the tools' files of the user who runs them.
         for name in ("TF_CLI_CONFIG_FILE", "DOCKER_CONFIG", "CARGO_HOME", "KUBECONFIG", "GIT_CONFIG_GLOBAL"):
             self.environment.pop(name, None)
         self.environment.update(GIT_CONFIG_NOSYSTEM="1", GIT_TERMINAL_PROMPT="0")
@@ -27,7 +27,7 @@ class Setup(ProgramCase):
         return self.run_enroll("setup", *words, status=status)
 
     def assertDone(self, *words):
-        """The command changes something, and nothing the second time."""
+        """Checks that the command changes something, and that a second run changes nothing."""
         output, _ = self.set_up(*words, "--yes")
         self.assertNotEqual(output, "")
         again, said = self.set_up(*words, "--yes")
@@ -72,7 +72,7 @@ class Setup(ProgramCase):
         self.assertIn("another helper", words)
         self.assertIn(f"git config --global --add credential.https://{HOST}.helper", re.sub(r"\s+", " ", words))
         self.assertEqual((self.home / ".gitconfig").read_text(), before)
-        # A helper that came later stays, with the empty one before it.
+        # A helper that was added later stays, together with the empty entry before it.
         self.run_program("git", "config", "--global", "--unset-all", key)
         self.set_up("git", HOST, "--yes")
         self.run_program("git", "config", "--global", "--add", key, "!other credential git of enroll")
@@ -134,7 +134,7 @@ class Setup(ProgramCase):
             self.assertEqual(self.hosts(), document["credentialHosts"] + [{"host": HOST, "for": ["docker"]}])
             self.set_up("docker", HOST, "--remove", "--yes")
             self.assertEqual(self.profile.read_text(), text)
-        # An entry for two programs stays for the other one.
+        # An entry that is for two programs stays, for the other program.
         document["credentialHosts"] = [{"host": HOST, "for": ["docker", "git"]}, {"host": "a.example", "for": ["git"]}]
         self.profile.write_text(json.dumps(document))
         self.set_up("docker", HOST, "--remove", "--yes")
@@ -162,7 +162,8 @@ class Setup(ProgramCase):
         self.assertEqual(self.run_program("git", "config", "--global", "--get-all", f"credential.https://{HOST}.helper")[0], "new\n")
 
     def test_a_file_that_changes_between_two_steps_is_kept(self):
-        # The profile is written first, and a link to it is the file that is written next.
+        # The command writes the profile first. The file that it writes next is a link to the profile, so it has
+        # changed.
         (self.home / ".docker").mkdir()
         (self.home / ".docker/config.json").symlink_to(self.profile)
         _, words = self.set_up("docker", HOST, "--yes", status=1)
@@ -191,7 +192,7 @@ class Setup(ProgramCase):
         self.assertDone(*words)
         entry = {"host": HOST, "for": ["docker"], "username": "me", "resource": unknown, "account": "bob"}
         self.assertEqual(self.hosts(), [entry])
-        # The entry is for another token than these commands.
+        # These commands would set up a different token than the entry.
         for others in ([], ["--account", "bob"], ["--resource", unknown, "--profile", "default"]):
             for remove in ([], ["--remove"]):
                 said = self.set_up("docker", HOST, *others, *remove, "--yes", status=2)[1]
@@ -236,7 +237,7 @@ class Setup(ProgramCase):
                     words = [word.partition("=")[2] for word in line if word.startswith(("--exec-command=", "--exec-arg="))]
                 for option in place + options:
                     self.assertIn(option, words)
-                # Nobody is signed in there, which is known after the command line.
+                # The command line is accepted; then the command finds that no user is signed in.
                 words.remove("--login")
                 question = json.dumps({"v": 1, "kind": "get", "registry": {"index-url": f"sparse+https://{HOST}/i/"}})
                 given = question if tool == "cargo" else f"protocol=https\nhost={HOST}\n\n"
@@ -273,7 +274,7 @@ class Setup(ProgramCase):
         settings.unlink()
         self.assertDone("docker", HOST)
         self.assertEqual(json.loads(settings.read_text()), {"credHelpers": {HOST: "enroll"}})
-        # Another profile cannot take the host.
+        # A second profile cannot name the same host.
         self.configure("work")
         self.assertIn("the profile default names", self.set_up("docker", HOST, "--profile", "work", "--yes", status=2)[1])
 

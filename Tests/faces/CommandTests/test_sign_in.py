@@ -268,8 +268,8 @@ class InATerminal(CommandCase):
         self.assertNotIn("Before the browser opened", terminal.text)
 
     def two_that_ask(self):
-        """Two sign-ins at once, with two profiles of one client: both ask whether the user who signed in with the first
-        one is right."""
+        """Runs two sign-ins at once, with two profiles of one client. The user signs in for the first; then both ask
+        whether this is the right user."""
         self.configure("other")
         first = self.terminal("login")
         url = self.opened()
@@ -330,7 +330,7 @@ class InATerminal(CommandCase):
         first, second = self.two_that_ask()
         first.line("y")
         self.assertEqual(first.ends(), 0)
-        # Even a "no" has no effect on a session that was confirmed.
+        # Once the session is confirmed, even the answer "no" has no effect on it.
         second.line("n")
         self.assertEqual(second.ends(), 0)
         self.assertIn("already signed in as Alice Example", second.text)

@@ -1,4 +1,4 @@
-"""Reports about accounts, and their end: status, accounts, logout; and their form on terminals of every kind."""
+"""The commands status, accounts and logout, and the form of their output on terminals of every kind."""
 
 import functools
 import json

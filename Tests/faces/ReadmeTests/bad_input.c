@@ -1,5 +1,6 @@
-/* One sign-in, of which something is wrong: `bad_input CONFIGURATION STORE KEYS SECONDS` prints "status: message" of the first
- * call that fails, or "signed in". KEYS is a number of ENROLL_KEYS_*. For Tests/faces/ReadmeTests/bad_input.py. */
+/* A sign-in with a mistake: `bad_input CONFIGURATION STORE KEYS SECONDS` prints "status: message" of the first call
+ * that fails, or "signed in". KEYS is the number of an ENROLL_KEYS_* constant. For
+ * Tests/faces/ReadmeTests/bad_input.py. */
 #include <enroll.h>
 #include <stdio.h>
 #include <stdlib.h>

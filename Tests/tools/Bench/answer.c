@@ -1,5 +1,5 @@
-// The least that could answer a line of JSON-RPC: plain C with jansson. The daemon is measured beside it.
-// Answers every request with the same result, in the words of expiry.check. Build: cc -O2 answer.c -ljansson
+// The smallest program that can answer a line of JSON-RPC: plain C with jansson. The daemon is compared with it.
+// Answers every request with the same result, which has the form of expiry.check's. Build: cc -O2 answer.c -ljansson
 
 #include <jansson.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ int main(void) {
     }
     kept -= (size_t)(line - input);
     memmove(input, line, kept);
-    // One write for all that came together.
+    // One write for all answers to the requests that were read together.
     fflush(stdout);
   }
 }

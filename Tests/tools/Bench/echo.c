@@ -1,4 +1,5 @@
-// Answers each line with a line of as many bytes as its argument says: the least that two processes can exchange over pipes.
+// Answers each line with a line of as many bytes as the argument says: the cheapest exchange of two processes over
+// pipes.
 
 #include <stdlib.h>
 #include <string.h>

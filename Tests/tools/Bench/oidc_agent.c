@@ -1,6 +1,7 @@
 /*
- * oidc_agent.c - a cached valid token through the C call, beside the same of liboidc-agent, which asks its agent by a
- * socket. Both in one process, in alternating rounds. The agent and its account are in the environment.
+ * oidc_agent.c - compares the C call for a valid cached token with the same call of liboidc-agent, which asks its
+ * agent over a socket. Both run in one process, in alternating rounds. The environment names the agent; ACCOUNT is
+ * its account.
  *
  *     oidc_agent ACCOUNT
  */

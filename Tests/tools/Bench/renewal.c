@@ -1,7 +1,7 @@
 /*
- * renewal.c - a renewal over TLS, beside the bare POST of the same form by curl: on a connection that is kept, and on one of
- * its own. A renewal saves the session twice, durably: the same is measured without sealing, in the same folder, and
- * taken off. In one process, in alternating rounds.
+ * renewal.c - compares a renewal over TLS with a bare POST of the same form by curl, both on a kept connection and on
+ * a new one. A renewal saves the session twice, durably. The program also measures two such saves without sealing, in
+ * the same folder, and subtracts their time. Everything runs in one process, in alternating rounds.
  *
  *     renewal ISSUER CA_FILE FOLDER
  */
@@ -71,7 +71,7 @@ static CURL *poster(const char *issuer, const char *ca_file, long is_fresh, size
   return curl;
 }
 
-/* Microseconds. */
+/* Sends a bare POST; returns the microseconds that it took. */
 static double post(CURL *curl) {
   int64_t began = bench_now();
   if (curl_easy_perform(curl) != CURLE_OK) die("a bare POST failed");
@@ -113,7 +113,7 @@ int main(int count, char **arguments) {
     save(arguments[3]);
     save(arguments[3]);
     int64_t saved = bench_now();
-    /* The first round connects. */
+    /* The first round does not count: it opens the connections. */
     if (round < 0) continue;
     saves[round] = (double)(saved - posted) / 1e3;
     by_pooled[round] = kept;

@@ -1,4 +1,5 @@
-/* rounds.h - for rounds in alternation: a clock, medians, and the line that a program of the bench prints. */
+/* rounds.h - for measurements in alternating rounds: a clock, medians, and the line that a program of the bench
+ * prints. */
 #ifndef BENCH_ROUNDS_H
 #define BENCH_ROUNDS_H
 
@@ -18,7 +19,7 @@ static int bench_by_number(const void *left, const void *right) {
   return difference < 0 ? -1 : difference > 0;
 }
 
-/* The quantile: this share of the numbers is below it. Sorts the numbers. */
+/* The quantile that this share of the numbers (0 to 1) is below. Sorts the numbers. */
 static double bench_share(double *numbers, int count, double share) {
   qsort(numbers, (size_t)count, sizeof *numbers, bench_by_number);
   int index = (int)(share * count);
@@ -31,7 +32,8 @@ static inline double *bench_numbers(int count) {
   return numbers;
 }
 
-/* Medians of both sides and of the ratios, with the quartiles of the ratios. `more` is further members, or "". */
+/* Prints the medians of both sides and of the ratios, and the quartiles of the ratios. `more` has further members of
+ * the JSON object, or is "". */
 static inline void bench_line(const char *what, double *ours, double *theirs, double *ratios, int count,
                               const char *unit, const char *more) {
   printf("{\"what\":\"%s\",\"ours\":%.1f,\"theirs\":%.1f,\"unit\":\"%s\",\"ratio\":%.3f,\"low\":%.3f,\"high\":%.3f%s}\n",

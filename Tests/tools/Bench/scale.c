@@ -1,9 +1,9 @@
-/* What scale.py measures through the C library. Prints one line of numbers for each measurement.
- *   scale account CONFIGURATION STORE ACCOUNT     opening, a cached token, a save
- *   scale list STORE                              the names of all accounts
- *   scale files STORE                             every record read, nothing else: what the list cannot do without
- *   scale clients CONFIGURATION STORE COUNT       opens that many clients that renew in the background, until stdin ends
- *   scale crowd CONFIGURATION STORE THREADS       at each instant that it reads, every thread asks for a token */
+/* The measurements of scale.py that use the C library. Prints one line of numbers for each measurement.
+ *   scale account CONFIGURATION STORE ACCOUNT     opening a client, a cached token, a save
+ *   scale list STORE                              the list of all accounts
+ *   scale files STORE                             reading every record and nothing else: the list cannot be faster
+ *   scale clients CONFIGURATION STORE COUNT       opens COUNT clients that renew in the background, until stdin ends
+ *   scale crowd CONFIGURATION STORE THREADS       reads times from stdin; at each, every thread asks for a token */
 
 #include <dirent.h>
 #include <enroll.h>
@@ -25,7 +25,7 @@ static void check(enroll_status status, const enroll_error *error) {
   exit(1);
 }
 
-/* Of the system itself: the clock of the processes may be moved. Nanoseconds. */
+/* The monotonic clock in nanoseconds, by a system call: a preloaded library may move the clock of the C library. */
 static long long now(void) {
   struct timespec time;
   syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
@@ -64,7 +64,7 @@ static void copy(enroll_client *client) {
   check(enroll_token_copy(client, 0, MINUTE, token, sizeof token, &size, NULL, &error), &error);
 }
 
-/* One save: the transaction. Taking it back is another. */
+/* Begins a sign-in, which saves once: the transaction. Its cancellation is another save. */
 static void begin(enroll_client *client, enroll_transaction *transaction) {
   enroll_error error = ENROLL_ERROR_INIT;
   enroll_buf url = {0};
@@ -72,7 +72,7 @@ static void begin(enroll_client *client, enroll_transaction *transaction) {
   enroll_buf_free(&url);
 }
 
-/* Nanoseconds: opening and the first token, a cached token, a save. */
+/* Prints the nanoseconds of opening a client with its first token, of a cached token, and of a save. */
 static void measure_account(const char *configuration, const char *store, const char *account) {
   enum { ROUNDS = 401, CALLS = 1000, SAVES = 101 };
   static long long times[ROUNDS];
@@ -90,7 +90,7 @@ static void measure_account(const char *configuration, const char *store, const 
     times[round] = (now() - began) / CALLS;
   }
   long long cached = median(times, ROUNDS);
-  /* The first asks the provider for what it announces. */
+  /* The first round does not count: it requests the provider's metadata. */
   for (int round = -1; round < SAVES; round++) {
     began = now();
     begin(client, &transaction);
@@ -101,7 +101,7 @@ static void measure_account(const char *configuration, const char *store, const 
   enroll_client_free(client);
 }
 
-/* Nanoseconds, and how many bytes the names are. */
+/* Prints the nanoseconds, and the size of the list in bytes. */
 static void measure_list(const char *store) {
   enroll_error error = ENROLL_ERROR_INIT;
   enroll_buf accounts = {0};
@@ -111,7 +111,7 @@ static void measure_list(const char *store) {
   enroll_buf_free(&accounts);
 }
 
-/* Nanoseconds, and how many bytes the records are. */
+/* Prints the nanoseconds, and the total size of the records in bytes. */
 static void measure_files(const char *store) {
   static char bytes[1 << 20];
   long long began = now();
@@ -173,7 +173,8 @@ static void *ask(void *argument) {
   }
 }
 
-/* At each line, an instant: how many got a token, and when the last had it, in nanoseconds after the instant. */
+/* Each input line is a time. Prints how many threads got a token, and when the last thread had it, in nanoseconds after
+ * that time. */
 static void crowd(int threads) {
   struct asker *askers = calloc((size_t)threads, sizeof *askers);
   pthread_barrier_init(&start, NULL, (unsigned)threads + 1);

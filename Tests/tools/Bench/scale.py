@@ -63,7 +63,7 @@ class Programs:
 
     @contextlib.contextmanager
     def running(self, *arguments, environment=None):
-        """A process that is ready, and ends when its input does."""
+        """A process that has printed "ready"; it ends when its input ends."""
         process = subprocess.Popen(
             [self.scale, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env={**os.environ, **(environment or {})}, bufsize=0)

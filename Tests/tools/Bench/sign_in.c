@@ -1,6 +1,6 @@
 /*
- * sign_in.c - whole sign-ins with a new store each: the client is opened, the sign-in begins, the redirect is taken, the user
- * confirms, and there is a token. Prints the CPU of the process for each, in microseconds; waiting costs none.
+ * sign_in.c - whole sign-ins, each with a new store: opens a client, begins the sign-in, handles the redirect, confirms
+ * the user, and reads the token. Prints the CPU time of each sign-in in microseconds; it does not include waiting.
  *
  *     sign_in ISSUER FOLDER COUNT [INSTRUMENTED]
  *

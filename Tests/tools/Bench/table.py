@@ -1,8 +1,9 @@
 """The rows of the bench (rows.tsv), and the lines that its programs print.
 
-A program prints one JSON object a line: `what` names the row; `ours`, `theirs` and `ratio` are medians, `low` and `high` the
-quartiles of the ratios, `unit` the unit of `ours` and `theirs`. A line with `note` alone says why there is no figure. A figure
-that the table does not name is shown, too: it has no goal, and is not kept.
+A program prints one JSON object on each line. `what` names the row; `ours`, `theirs` and `ratio` are medians, `low`
+and `high` the quartiles of the ratios, `unit` the unit of `ours` and `theirs`. If there is no figure, the line has
+only `note` beside `what`, which says why. A figure that is not in the table is shown, too, but it has no goal and is
+not kept.
 """
 
 import json

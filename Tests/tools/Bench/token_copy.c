@@ -1,7 +1,8 @@
 /*
- * token_copy.c - a cached valid token through the C call, beside what C itself would need: a mutex, a look at the
- * monotonic clock and a memcpy. Both in one run, in alternating rounds; medians, and their ratio (performance.md,
- * What is measured). And a cached token for another audience beside the session's own, with 8 audiences in memory.
+ * token_copy.c - compares the C call for a valid cached token with the least that plain C would need: a mutex, one
+ * reading of the monotonic clock and a memcpy. Both run in alternating rounds; the program prints medians and their
+ * ratio (performance.md, What is measured). It also compares a cached token for another audience with the session's
+ * own token, with 8 audiences in memory.
  *
  *     token_copy [CALLS ROUNDS]
  */
@@ -15,7 +16,7 @@
 
 #define TOKEN_BYTES 900
 
-/* The C way. */
+/* The plain C code for comparison. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static char cached[TOKEN_BYTES];
 static int64_t fresh_until;
@@ -35,7 +36,7 @@ __attribute__((noinline)) static int copy_in_c(char *buffer, size_t capacity, si
 
 #define AUDIENCES 8
 
-/* The one that is looked for last. */
+/* Gets tokens for several audiences, and returns the audience that the client finds last. */
 static enroll_audience last_of_audiences(enroll_client *client) {
   static char resources[AUDIENCES][64];
   enroll_audience audience = ENROLL_AUDIENCE_INIT;
@@ -54,7 +55,7 @@ static enroll_audience last_of_audiences(enroll_client *client) {
 }
 
 int main(int count, char **arguments) {
-  /* Many short rounds: what else the machine does falls on both sides, or on few of the ratios. */
+  /* Many short rounds: other work on the machine then affects both sides alike, or only few of the ratios. */
   int calls = count > 1 ? atoi(arguments[1]) : 2000;
   int rounds = count > 2 ? atoi(arguments[2]) : 2001;
   if (calls < 1 || rounds < 1 || rounds > 10000) return 2;

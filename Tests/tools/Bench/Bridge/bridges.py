@@ -27,7 +27,7 @@ END = "<!-- end of the figures -->"
 FEW = 3
 ONE_TAB = re.compile(r"\b1 tabs\b")
 
-#: What has been agreed for each row.
+#: The goal of each row.
 GOALS = {
     "8 together, empty store": "1 tab, 1 reg, all ready within 2 s",
     "32 together, empty store": "1 tab, 1 reg, all ready within 2 s",
@@ -85,7 +85,7 @@ def read_arguments():
 
 
 def scenarios(arguments):
-    """Each with the contenders that take part: those with a sign-in, or all."""
+    """The scenarios, each with the contenders that take part: the contenders with a sign-in, or all."""
     signing = ("enroll", "mcp-remote", "mcp-stdio")
     seconds = arguments.seconds
     found = [(signing_in.eight_together, signing), (signing_in.crowd_together, ("enroll", "mcp-remote"))]
@@ -100,7 +100,7 @@ def scenarios(arguments):
     for lifetime in (10, 60):
         found.append((functools.partial(renewing.soak, lifetime=lifetime, seconds=seconds), signing))
     found.append((functools.partial(renewing.storm, seconds=seconds), signing))
-    # mcp-proxy is not among them: it makes requests of its own, with other ids.
+    # mcp-proxy does not take part: it sends its own requests to the server, with other ids.
     for name in signing:
         count = arguments.documents if name == "enroll" else min(arguments.documents, 500)
         for deepest in (100, 400):

@@ -1,4 +1,4 @@
-"""Random JSON texts, with what programs change that read and write JSON."""
+"""Random JSON texts with details that programs often change when they read JSON and write it again."""
 
 import random
 
@@ -40,7 +40,7 @@ class Documents:
         return self.object(depth)
 
     def object(self, depth):
-        # Keys come twice now and then.
+        # Some objects have the same key twice.
         members = [f'"{self.text()}"{self.space()}:{self.space()}{self.value(depth - 1)}'
                    for _ in range(self.random.randrange(6))]  # fmt: skip
         if members and not self.random.randrange(4):

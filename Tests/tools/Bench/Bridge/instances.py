@@ -1,4 +1,4 @@
-"""A bridge as a host runs it, and the place of one measurement: home, servers, person."""
+"""A bridge as a host runs it, and the environment of one measurement: home, servers, person."""
 
 import json
 import os
@@ -15,11 +15,11 @@ TIMEOUT = 60
 
 
 class Unanswered(Exception):
-    """A request has got no answer in time."""
+    """No answer to a request arrived before the timeout."""
 
 
 class Lab:
-    """What one scenario needs, for one contender. Everything in it ends with it."""
+    """Everything that one scenario needs, for one contender. When the `with` block ends, all of its processes end."""
 
     def __init__(self, contender, provider, lifetime=3600, delay=0.0):
         self.contender, self.provider = contender, provider
@@ -50,11 +50,11 @@ class Lab:
         return instance
 
     def together(self, count):
-        """Starts that many at once, without waiting for any."""
+        """Starts `count` bridges at once, and does not wait for their answers."""
         return [self.start() for _ in range(count)]
 
     def ready(self, count, timeout=TIMEOUT):
-        """That many bridges, signed in; the first one before the others."""
+        """Starts `count` bridges and waits until they are signed in; the first bridge starts before the others."""
         first = self.start()
         first.greet(timeout)
         others = self.together(count - 1)
@@ -68,7 +68,7 @@ class Instance:
         self.lab = lab
         self.begun = time.monotonic()
         self._log = open(lab.home / "bridge.log", "ab")
-        # The leader of a process group of its own, as desktop hosts start their servers.
+        # The bridge is the leader of a new process group, because desktop hosts start their servers in this way.
         self.process = subprocess.Popen(
             lab.contender.command(lab.notes.url, lab.provider is None), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=self._log, env=lab.environment, cwd=lab.home, start_new_session=True)
@@ -139,8 +139,8 @@ class Instance:
     # The process.
 
     def memory(self, field="VmRSS", file="status"):
-        """In MiB, with all processes of its group. A page that processes share is counted by parts in `Pss` of
-        `smaps_rollup`."""
+        """The memory of all processes of the bridge's group, in MiB. With the field `Pss` of the file `smaps_rollup`,
+        each process counts only its share of a page that several processes use."""
         total = 0
         for name in os.listdir("/proc"):
             try:

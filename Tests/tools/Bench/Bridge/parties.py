@@ -1,5 +1,5 @@
-"""Who takes part in a measurement of bridges: the authorization server, the MCP server, the person with a browser, and
-the bridges that are compared."""
+"""The participants in a measurement of bridges: the authorization server, the MCP server, the person with a browser,
+and the bridges that are compared."""
 
 import base64
 import http.cookiejar
@@ -26,8 +26,8 @@ ENROLL = os.environ.get("ENROLL") or str(TOP / "build/lib/enroll")
 STDIO = os.environ.get("MCP_STDIO") or str(TOP / ".build/bench-mcp/stdio/bin/mcp-stdio")
 PROXY = os.environ.get("MCP_PROXY") or str(TOP / ".build/bench-mcp/proxy/bin/mcp-proxy")
 READ, WRITE = "mcp:read", "mcp:write"
-#: Each client gets a refresh token, which may be used once; a second use ends the grant. Pages answer by themselves, so
-#: the person only waits.
+#: Each client gets a refresh token, which may be used once; a second use ends the grant. The provider's pages need no
+#: input, so the person only waits.
 PROVIDER = {
     "registration": "open", "scopes": ["openid", "offline_access", "profile", "email", READ, WRITE],
     "anyResource": {"scope": f"{READ} {WRITE}", "format": "jwt"}, "refresh": "always", "auto": "alice",
@@ -54,7 +54,7 @@ class Provider:
         self._children[1].wait_for(lambda: is_listening(int(self.origin.rpartition(":")[2])), "the recorder listens")
 
     def restart(self):
-        """It forgets everybody, and the faults that were not met."""
+        """Restarts the provider: it forgets all users and clients, and the faults that did not occur yet."""
         for child in self._children:
             child.stop()
         self._start()
@@ -72,7 +72,7 @@ class Provider:
             return json.loads(answer.read())
 
     def begin(self, lifetime):
-        """Forgets everybody; access tokens live that many seconds from now on."""
+        """Forgets all users and clients. From now on access tokens live `lifetime` seconds."""
         self.control("reset")
         self.control("config", {"ttl": {"AccessToken": lifetime}})
         self.counts = dict.fromkeys(("registrations", "renewals", "reuses", "token requests"), 0)
@@ -80,7 +80,8 @@ class Provider:
         self.control("requests")
 
     def count(self):
-        """What was asked for since `begin`; the server remembers only the last 2,000 events."""
+        """Counts the requests since `begin`. It must be called often enough: the server keeps only the last 2,000
+        events."""
         for event in self.control("events"):
             self.counts["renewals"] += event["event"] == "refresh_token.consumed"
             self.counts["reuses"] += "already used" in f"{event.get('detail')}"
@@ -90,11 +91,12 @@ class Provider:
         return self.counts
 
     def fault(self, kind, times, **more):
-        """What the next requests for a token meet: `status`, or `drop`: it is carried out, and the answer is lost."""
+        """Sets a fault for the next requests for a token. `status`: they fail with this status. `drop`: they succeed,
+        but their answers are lost."""
         self.control("fault", kind=kind, path="/token", n=times, **more)
 
     def slow(self, times, seconds):
-        """The next requests for a token are carried out at once, and their answers come after these seconds."""
+        """The server processes the next requests for a token at once, but sends the answers after this many seconds."""
         urllib.request.urlopen(f"{self.origin}/__rec/slow?path=/token&n={times}&s={seconds}", timeout=10).close()
 
     def sign_out(self):
@@ -103,7 +105,7 @@ class Provider:
 
 
 class Notes(Peer):
-    """An MCP server which takes the provider's access tokens, or which is open to anybody."""
+    """An MCP server that requires the provider's access tokens or, without a provider, requires no token."""
 
     TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("read", "write", "slow", "big")]
 
@@ -112,9 +114,9 @@ class Notes(Peer):
         self.capabilities = {"tools": {}, "logging": {}}
         self.refused, self.tokens = set(), set()
         self.answers_raw = None
-        #: All requests, also those for metadata: method and path.
+        #: The method and path of every request, including requests for metadata.
         self.asked = []
-        # An answer in two pieces waits 40 ms for an acknowledgement otherwise.
+        # With Nagle's algorithm, the second piece of an answer would wait 40 ms for an acknowledgement.
         self._server.RequestHandlerClass.disable_nagle_algorithm = True
         if provider:
             self.metadata = {"resource": self.url, "authorization_servers": [provider.origin],
@@ -159,7 +161,7 @@ class Notes(Peer):
 
     @staticmethod
     def claims(token):
-        """Of this machine's own provider, so without a look at the signature."""
+        """The claims of a token. The signature is not checked, because the provider is a part of this bench."""
         try:
             body = token.split(".")[1]
             return json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
@@ -167,7 +169,7 @@ class Notes(Peer):
             return None
 
     def refuse_all(self):
-        """Refuses each token that was seen so far."""
+        """From now on refuses every token that was used so far."""
         self.refused |= self.tokens
 
     def tool_act(self, handler, message):
@@ -200,7 +202,7 @@ class Notes(Peer):
         handler.event(self.content(message, "x" * arguments["size"]))
 
     def do_flood(self, handler, message, arguments):
-        """Progress notifications until the host does not take them any more."""
+        """Sends many large notifications, which the host may stop reading, and then the result."""
         handler.stream()
         line = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 65536}}
         for _ in range(arguments["count"]):
@@ -219,7 +221,7 @@ class Notes(Peer):
         handler.reply(202)
 
     def do_raw(self, handler, message, arguments):
-        """Answers with the text for this request as it is: as JSON, or as an event with any framing that is allowed."""
+        """Answers with the text for this request, unchanged: as JSON, or as an event in any framing that SSE allows."""
         chance = random.Random(message["id"])
         body = b'{"jsonrpc":"2.0","id":%d,"result":%s}' % (message["id"], self.answers_raw[message["id"]])
         if chance.randrange(2):
@@ -236,7 +238,7 @@ class Notes(Peer):
 
 
 def framed(body, chance):
-    """The event with this data."""
+    """A server-sent event with this data, in a random framing."""
     end = chance.choice((b"\n", b"\r\n", b"\r"))
     space = chance.choice((b" ", b""))
     # One space after the colon is not part of the data.
@@ -253,8 +255,8 @@ class Staying(urllib.request.HTTPRedirectHandler):
 
 
 class Person:
-    """A browser with its cookies, and who sits before it: each address that a bridge opens is a tab, and loads at once.
-    The person goes from tab to tab, as soon as `may_go`, and needs `delay` seconds for the page of each."""
+    """A person with a browser that keeps cookies. Each address that a bridge opens becomes a tab, and loads at once.
+    When `may_go` is set, the person goes from tab to tab, and needs `delay` seconds for each page."""
 
     def __init__(self, delay=0.0):
         self.delay = delay
@@ -271,7 +273,7 @@ class Person:
         jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
         self._browser = urllib.request.build_opener(jar)
         self._loader = urllib.request.build_opener(jar, Staying)
-        # Open for writing as well: so reading goes on when a bridge has closed its end.
+        # The pipe is also open for writing here, so reading does not end when a bridge closes its end.
         self._tabs = os.fdopen(os.open(self._pipe, os.O_RDWR), "r")
         threading.Thread(target=self._sit, daemon=True).start()
 
@@ -303,7 +305,7 @@ class Person:
             with self._browser.open(url, timeout=30) as page:
                 self.words.append(f"{page.status} {page.url[:60]}")
         except (OSError, urllib.error.URLError) as error:
-            # Nobody answers any more: the sign-in was for nothing.
+            # The bridge does not listen any more, so this sign-in had no effect.
             self.dead += 1
             self.words.append(str(error))
         self.done_at.append(time.monotonic())
@@ -329,10 +331,10 @@ class Contender:
 CONTENDERS = {
     "enroll": Contender("enroll", [ENROLL, "mcp", "{url}", "--allow-loopback-http", "--sign-in", "auto"]),
     "mcp-remote": Contender("mcp-remote", [str(REAL / "mcp-remote/run"), "{url}", "--silent"]),
-    # It does not ask for the scope that the server names.
+    # mcp-stdio does not request the scopes that the server names, so they are options here.
     "mcp-stdio": Contender(
         "mcp-stdio", [STDIO, "--oauth", "--oauth-scope", f"{READ} offline_access", "{url}"], [STDIO, "{url}"]),
-    # It has no sign-in of a user.
+    # mcp-proxy cannot sign a user in.
     "mcp-proxy": Contender("mcp-proxy", [PROXY, "--transport", "streamablehttp", "{url}"]),
 }
 

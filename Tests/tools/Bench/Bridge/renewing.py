@@ -10,7 +10,7 @@ from signing_in import good, in_parallel, is_good
 
 
 class Caller(threading.Thread):
-    """Calls a tool once a second, as long as its bridge is there."""
+    """Calls a tool once a second, as long as the bridge runs."""
 
     def __init__(self, instance, until):
         super().__init__(daemon=True)
@@ -69,7 +69,8 @@ def soak(contender, provider, lifetime, seconds):
 
 
 def storm(contender, provider, seconds):
-    """One of six groups is killed every 1.3 s, and started again; the token endpoint takes 3 s."""
+    """Every 1.3 s, one of six process groups is killed and started again; the token endpoint takes 3 s for each
+    answer."""
     with Lab(contender, provider, lifetime=20) as lab:
         living = lab.ready(6)
         before = len(lab.person.tabs)
@@ -104,7 +105,7 @@ def storm(contender, provider, seconds):
         tabs = f"{len(lab.person.tabs) - before} tabs"
         cell = (f"{kills} kills: {tabs}, {counts['reuses']} reuse, {counts['renewals']} ren, "
                 f"{together(callers)} calls, {len(failures)} not ready")
-        # The provider must not be slow for those that come after.
+        # The provider must not stay slow for the scenarios that follow.
         provider.restart()
         return {f"kill storm of groups, {seconds} s": cell}
 
@@ -127,7 +128,7 @@ def slow_endpoint(contender, provider):
 
 
 def calls_beside(contender, provider):
-    """Calls go on while a token that is still good is renewed."""
+    """Measures calls while a token is renewed that is still valid."""
     with Lab(contender, provider, lifetime=20) as lab:
         instance = lab.ready(1)[0]
         provider.slow(1000, 3)
@@ -146,7 +147,8 @@ def calls_beside(contender, provider):
 
 
 def unavailable(contender, provider):
-    """Twice 503 at a renewal of a running bridge; then at the first renewal of a new one."""
+    """The token endpoint answers twice with 503: first at a renewal of a running bridge, then at the first renewal of a
+    new bridge."""
     rows = {}
     with Lab(contender, provider) as lab:
         instance = lab.ready(1)[0]
@@ -179,7 +181,7 @@ def unavailable(contender, provider):
 
 
 def one_refused(contender, provider):
-    """The refresh token is refused for good: how often is it sent by 8?"""
+    """The server refuses the refresh token for ever: how often do 8 bridges send it?"""
     with Lab(contender, provider) as lab:
         instances = lab.ready(8)
         lab.person.may_go.clear()

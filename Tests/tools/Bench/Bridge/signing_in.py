@@ -15,7 +15,7 @@ PERSON_SECONDS = 3
 
 
 def in_parallel(function, items):
-    """The results of the function for each item, all at once; an exception is a result."""
+    """Calls the function for all items at the same time, and returns the results; an exception counts as a result."""
     results = [None] * len(items)
 
     def work(number):
@@ -84,7 +84,7 @@ def signed_out(contender, provider):
         seconds = time.monotonic() - begun
         words = f"{good(answers)} of 8 answered in {seconds:.1f} s"
         if good(answers) < 8:
-            # Some open the tab behind the error.
+            # Some bridges answer with an error and still open a tab.
             time.sleep(10)
             later = in_parallel(lambda instance: instance.call("x"), instances)
             words += f", {good(later)} of 8 after 10 s"
@@ -120,7 +120,7 @@ def killed_while_waiting(contender, provider):
                 instance = lab.start()
                 instance.begin("initialize", HELLO)
                 wait_until(lambda: lab.person.tabs, "a tab", timeout=30)
-                # One that opens a tab at each start has done it by then.
+                # By then, a bridge that opens a tab at each start has opened it.
                 time.sleep(2.5)
                 instance.kill(is_group=is_group)
             last = lab.start()
@@ -137,7 +137,7 @@ def killed_while_waiting(contender, provider):
 
 
 def slow_person(contender, provider):
-    """The person needs 70 s; hosts wait for 60."""
+    """The person needs 70 s to sign in, but hosts wait only 60 s for an answer."""
     with Lab(contender, provider, delay=70) as lab:
         instance = lab.start()
         begun = time.monotonic()
@@ -186,7 +186,7 @@ def closed_tab(contender, provider):
 def wrong_state(contender, provider):
     """Another program on this machine calls the callback with a `state` of its own."""
     with Lab(contender, provider) as lab:
-        # With a pushed request, the address of the tab does not have the callback.
+        # With a pushed authorization request, the address of the tab would not contain the callback.
         provider.control("config", {"par": "off"})
         lab.person.may_go.clear()
         instance = lab.start()
@@ -212,7 +212,7 @@ def wrong_state(contender, provider):
 
 
 def forgotten(contender, provider):
-    """The authorization server has forgotten its clients and tokens; the bridge runs on."""
+    """The authorization server forgets its clients and tokens while the bridge runs."""
     with Lab(contender, provider) as lab:
         instance = lab.ready(1)[0]
         before = len(lab.person.tabs)
@@ -235,7 +235,7 @@ def forgotten(contender, provider):
 
 
 def lost_answer(contender, provider):
-    """One answer of the token endpoint is lost: at a strict server that is the end of the session."""
+    """One answer of the token endpoint is lost: with a strict server this ends the session."""
     with Lab(contender, provider) as lab:
         instance = lab.ready(1)[0]
         before = len(lab.person.tabs)
@@ -250,7 +250,8 @@ def lost_answer(contender, provider):
 
 
 def killed_in_renewal(contender, provider, tries):
-    """The bridge, or its group, ends in a renewal or shortly after it; a new one has to have the session."""
+    """The bridge or its process group ends during a renewal or shortly after it; a new bridge must still have the
+    session."""
     rows = {}
     cases = (
         (signal.SIGKILL, False, "kill -9 of the process"), (signal.SIGKILL, True, "kill -9 of the group"),

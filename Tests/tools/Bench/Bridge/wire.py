@@ -1,4 +1,4 @@
-"""Scenarios about messages, memory and time, mostly at a server that is open to anybody, so that bridges without a
+"""Scenarios about messages, memory and time, mostly with a server that requires no token, so that bridges without a
 sign-in can take part. Each is a function of a contender and the provider, and returns the cells of its rows."""
 
 import http.client
@@ -21,7 +21,7 @@ SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 def first_answer(contender, provider, starts=15):
-    """From the start of the process to the answer of the first `tools/list`, with a stored token."""
+    """Measures the time from the start of the process to the answer of the first `tools/list`, with a stored token."""
     with Lab(contender, provider) as lab:
         lab.ready(1)[0].kill()
         times, further = [], []
@@ -33,7 +33,7 @@ def first_answer(contender, provider, starts=15):
             times.append(time.monotonic() - instance.begun)
             asked = lab.notes.asked[before:]
             asked = asked[: asked.index(("POST", "/mcp", "tools/list"))]
-            # Those of the host itself are two; the stream of the server's own messages delays nothing.
+            # Two requests are the host's own. GET opens the stream of the server's messages, which delays nothing.
             others = [row for row in asked if row[:2] != ("GET", "/mcp")]
             further.append(len(others) - 2 + len(provider.control("requests")))
             instance.kill()
@@ -44,7 +44,8 @@ def first_answer(contender, provider, starts=15):
 
 
 def over_tls(contender, provider, starts=9):
-    """The same at a server that is open to anybody, over TLS, with the certificates of the system besides its own."""
+    """The same over TLS, with a server that requires no token. The bridge gets a bundle of the system's certificates
+    and the server's own."""
     folder = workspace("tls")
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "own.pem",
@@ -69,7 +70,7 @@ def over_tls(contender, provider, starts=9):
 
 
 def bare_seconds(lab):
-    """The same three requests without a bridge."""
+    """The seconds that the same three requests take without a bridge."""
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     if lab.notes.tokens:
         headers["Authorization"] = f"Bearer {list(lab.notes.tokens)[-1]}"
@@ -118,12 +119,13 @@ def large_answer(contender, provider):
             return {"one 40 MB answer": "no answer in 60 s"}
         if "error" in message:
             return {"one 40 MB answer": f"error {message['error'].get('code')}"}
-        # The server makes it and sends it in about this time.
+        # This time includes the time in which the server makes and sends the answer.
         return {"one 40 MB answer": f"{at - begun:.2f} s, {instance.memory('VmHWM'):.0f} MiB"}
 
 
 def large_request(contender, provider):
-    """A request of 40 MB, and one above every bridge's limit; then an ordinary one."""
+    """Sends a request of 40 MB, and a request that exceeds the limit of every bridge; after each, an ordinary
+    request."""
     rows = {}
     for size, name in ((40 * MEBIBYTE, "one 40 MB request"), (80 * MEBIBYTE, "one 80 MB request")):
         with Lab(contender, None) as lab:
@@ -200,7 +202,7 @@ def throughput(contender, provider):
 
 
 def unread(contender, provider, seconds):
-    """The server sends 256 MiB; the host does not read."""
+    """The server sends 256 MiB while the host reads nothing."""
     with Lab(contender, None) as lab:
         instance = lab.start()
         instance.greet()
@@ -269,7 +271,7 @@ def bytes_unchanged(contender, provider, count, deepest):
         numbers = range(1000, 1000 + count)
         for batch in (numbers[start : start + 50] for start in range(0, count, 50)):
             for number in batch:
-                # A server may send line ends between the parts of JSON; hosts may not.
+                # The JSON of a server may contain line ends between its tokens; the JSON of a host must not.
                 arguments, answers[number] = documents.document(), documents.document(number % 3 == 0).encode()
                 wanted[number] = (
                     b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"raw","arguments":%s}}'

@@ -38,7 +38,7 @@ static size_t encode(const uint8_t *bytes, size_t size, char *text) {
   return length;
 }
 
-// Bytes written, or -1.
+// Decodes base64url. Returns the number of bytes written, or -1.
 static long decode(const uint8_t *text, size_t size, uint8_t *bytes) {
   static int8_t values[256];
   if (values['A' + 1] == 0) {
@@ -164,7 +164,7 @@ int peer_verify(peer_key *key, const uint8_t *token, size_t size) {
     ECDSA_SIG_free(pair);
     bytes = der;
   }
-  // The context is made once; only what a former message left in it is begun anew.
+  // The context is made once. This call only resets its state from an earlier message.
   if (EVP_DigestVerifyInit_ex(key->context, NULL, NULL, NULL, NULL, NULL, NULL) != 1) return 0;
   return EVP_DigestVerify(key->context, bytes, (size_t)signature_size, token, (size_t)(second - token)) == 1;
 }
@@ -179,7 +179,7 @@ int peer_save(const char *folder, const uint8_t *bytes, size_t size) {
   return done;
 }
 
-// Counted by standing in front of the C library's own.
+// These functions replace the C library's allocators, count the calls, and call the real ones.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);

@@ -15,15 +15,15 @@ int peer_pkce(void);
 // Reads a redirect with libcurl's URL parser; checks that it has this `base`, state and issuer; copies the code.
 int peer_redirect(const char *url, const char *base, const char *state, const char *issuer);
 
-// An id_token: base64url, jansson for header and claims, EVP_DigestVerify with a context that was made once.
+// Verifies an id_token: base64url, jansson for header and claims, EVP_DigestVerify with a context that is made once.
 typedef struct peer_key peer_key;
 peer_key *peer_rsa_key(const uint8_t *modulus, size_t modulus_size, const uint8_t *exponent, size_t exponent_size);
 peer_key *peer_p256_key(const uint8_t *x, const uint8_t *y);
 int peer_verify(peer_key *key, const uint8_t *token, size_t size);
 
-// write, fsync, rename, fsync of the folder.
+// Saves a file durably: write, fsync, rename, fsync of the folder.
 int peer_save(const char *folder, const uint8_t *bytes, size_t size);
 
-// Allocations of this process so far.
+// The number of allocations of this process so far.
 size_t peer_allocations(void);
 #endif
