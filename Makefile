@@ -1,8 +1,8 @@
-# What can be done here: `make help`.
+# `make help` lists the targets.
 
 SHELL := bash
 .DEFAULT_GOAL := help
-# What a failing step has written is not taken for a result.
+# If a step fails, the file that it was writing is deleted, so that it is not used as a result.
 .DELETE_ON_ERROR:
 .PHONY: help setup demo demo-gateway lib install uninstall dist release others generate check docs site pictures test torture \
   bench bench-gateway bench-mcp clean
@@ -11,8 +11,8 @@ swift-build := swift build
 programs := .build/debug/enrolld .build/debug/enroll-sandbox
 sources := Package.swift $(shell find Sources include -type f)
 
-# What ships. `make lib TARGET=aarch64-linux-gnu`, OPENSSL=static, HTTP=host: scripts/build says what they mean and where they
-# go. Then there are no man pages.
+# The files that ship. scripts/build explains the options TARGET (`make lib TARGET=aarch64-linux-gnu`), OPENSSL=static
+# and HTTP=host, and where such a build goes. With an option, no man pages are made.
 export TARGET OPENSSL HTTP
 options := $(TARGET)$(OPENSSL)$(HTTP)
 lib := build/$(if $(TARGET),$(TARGET)/)lib$(if $(OPENSSL),-openssl)$(if $(HTTP),-hosthttp)
@@ -21,7 +21,7 @@ pages := $(if $(options),,build/man/man3/libenroll.3)
 shipped := $(shell find Sources -iname '*gateway*' -prune -o -iname '*sandbox' -prune -o -name EnrollKit -prune \
   -o -name EnrollFoundation -prune -o -name EnrollTesting -prune -o -name EnrollHTTP -prune -o -print)
 
-# `make install` takes the files of the plain build: said before anything is built.
+# `make install` installs only the plain build. With an option it fails here, before anything is built.
 ifneq ($(and $(options),$(filter install,$(MAKECMDGOALS))),)
 $(error make install installs the plain build; TARGET, OPENSSL and HTTP are for make lib. Leave them out, or take the files from $(lib))
 endif
@@ -29,7 +29,8 @@ endif
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
-# What a goal needs, from its building to its end, is asked for before its first step: lines of scripts/packages.
+# The Debian packages that a target needs in all of its steps (lines of scripts/packages). They are checked before the
+# first step.
 lib: packages := lib
 test: packages := $(if $(QUICK),quick,test)
 torture: packages := torture
@@ -42,26 +43,26 @@ setup: ## install what building needs
 demo: setup $(programs) ## sign in against a local provider, renew, sign out (AUTO=1: plays the user)
 	@python3 Examples/demo.py $(if $(AUTO),--auto)
 
-# The second provider is a real one; it has a Python environment of its own.
+# The second provider, Canaille, is a real provider, which runs in its own Python virtual environment.
 demo-gateway: packages := lib canaille
 demo-gateway: setup $(programs) .build/debug/enroll-gateway $(products) ## one account, two providers, two apps, through a gateway (AUTO=1: plays the user)
 	@Tests/system/ProviderTests/setup canaille
 	@.build/providers/venv/bin/python -B Examples/demo_gateway.py $(if $(AUTO),--auto)
 
-# Asking the build system takes seconds; looking at dates does not.
+# make compares the dates of the files first, because even a SwiftPM build without changes takes seconds.
 $(programs) .build/debug/enroll-gateway: $(sources)
 	@$(swift-build) --product $(@F)
 	@touch $@
 
 lib: setup $(products) $(pages) ## build the C library, the daemon, the command and the man pages, into build/ (TARGET: for another platform)
 
-# Folders are sources as well: they change when a file goes away.
+# Folders count as sources, too: the date of a folder changes when a file in it is removed.
 $(products) &: Package.swift scripts/build include/enroll.h $(shipped)
 	@scripts/setup lib
 	scripts/build
 	@touch $(products)
 
-# What is built is installed without Swift: `make lib && sudo make install`.
+# Once everything is built, the installation needs no Swift: `make lib && sudo make install`.
 install: $(products) $(pages) ## install library, header, programs and man pages (PREFIX, DESTDIR)
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' scripts/install install
 
@@ -74,7 +75,7 @@ dist: setup $(products) $(pages) others ## make the packages and archives of a r
 release: setup $(products) $(pages) others ## check a release, make its artefacts and say what to push where (VERSION=x.y.z)
 	@scripts/release $(VERSION)
 
-# The builds for other platforms are brought up to date, like this machine's own.
+# Brings the existing builds for other platforms up to date, and this machine's own build.
 others: $(products)
 	@scripts/targets 2>/dev/null | while read -r target folder; do \
 	  [ "$$folder" = build ] || $(MAKE) --no-print-directory lib TARGET="$$target" </dev/null || exit; done

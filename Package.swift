@@ -94,10 +94,10 @@ var targets: [Target] = [
     swiftSettings: portable),
 ]
 
-// Not among what ships: `make bench` asks for it.
+// These targets do not ship. `make bench` sets the variable.
 if !embedded || Context.environment["ENROLL_BENCH"] == "1" {
   targets += [
-    // The cost of each step beside plain C (`make bench`).
+    // Measures the cost of each step, compared with plain C (`make bench`).
     .target(
       name: "BenchPeers", path: "Tests/tools/Bench/Peers",
       linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("curl"), .linkedLibrary("jansson")]),
@@ -138,17 +138,17 @@ if !embedded {
       name: "enroll-sandbox",
       dependencies: ["EnrollSandbox", "EnrollArguments", "EnrollHost", "EnrollPosix", "EnrollCrypto"],
       swiftSettings: strict),
-    // An event loop for the server; no library product reaches it.
+    // An event loop for the HTTP server. No library product depends on it.
     systemLibrary("CEvent", apt: ["libevent-dev"]),
     .target(
       name: "EnrollHTTP", dependencies: ["EnrollPosix", "EnrollSteps", "EnrollRules", "CEvent", "CPosix"],
       swiftSettings: strict),
-    // The server side. No library product reaches it, so a program that embeds the library builds none of it.
+    // The gateway. No library product depends on it, so a program that embeds the library does not build it.
     systemLibrary("CSQLite", apt: ["libsqlite3-dev"]),
     systemLibrary("CPostgreSQL"),
     .target(
       name: "EnrollGatewayPages", dependencies: ["EnrollJSON"],
-      // In the program itself: there is no bundle to install beside it.
+      // The files are embedded in the program, so that no resource bundle has to be installed with it.
       resources: [
         .embedInCode("Texts/en.json"), .embedInCode("Texts/de.json"), .embedInCode("Assets/style.css"),
         .embedInCode("Assets/okta-sign-in-1.js"),
@@ -230,7 +230,7 @@ if !embedded {
         "TestVectors",
       ], path: "Tests/units/EnrollCoreTests",
       exclude: ["Store/transactions.jsonl"], swiftSettings: strict),
-    // Folders with stores, and processes that use them.
+    // Shared by tests: folders with stores, and processes that use these stores.
     .target(
       name: "StoreSupport",
       dependencies: ["EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollTesting"],
@@ -255,9 +255,9 @@ if !embedded {
         "EnrollJSON", "Expectations", "StoreSupport",
       ],
       path: "Tests/units/EnrollHostTests", swiftSettings: strict),
-    // Between the store and the C library, for tests alone: no product contains it.
+    // Replaces functions of the C library under the store. It is only for tests, and no product contains it.
     .target(name: "SystemCalls", path: "Tests/units/SystemCalls"),
-    // A process that tests of the store kill, fork and run as another user.
+    // A program that the store's tests run, kill, fork, and start as another user.
     .executableTarget(
       name: "store-probe",
       dependencies: [
@@ -274,7 +274,7 @@ if !embedded {
         "EnrollCrypto", "EnrollJSON", "Expectations",
       ], path: "Tests/units/EnrollCommandsTests",
       swiftSettings: strict),
-    // The library at each known provider, by each face.
+    // Tests of the library with each known provider, through each of its interfaces.
     .testTarget(
       name: "KnownProviderTests",
       dependencies: [

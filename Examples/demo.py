@@ -4,9 +4,9 @@
     make demo            your browser opens; sign in as alice
     make demo AUTO=1     the script plays the user
 
-This is also how to drive enrolld from any language: start it, write one JSON-RPC message per line, read one per
-line. Only the standard library is needed. The part that matters is `main`; what follows `class Daemon` is the demo's
-own furniture.
+The demo also shows how to use enrolld from any language: start it, write one JSON-RPC message per line, and read one
+message per line. It needs only Python's standard library. The important parts are `main` and `class Daemon`; the rest
+serves the demo itself.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def main(user, enrolld, sandbox_program, timeout):
         configuration = {**sandbox.configuration, "postLogoutRedirectUri": goodbye.address}
 
         # One client is one configuration with one store. The store is encrypted and survives the process.
-        # A key file: what goes with this folder should not stay in your keyring.
+        # The store's key is a key file: this temporary store must leave nothing behind in your keyring.
         client = daemon.call("client.open", configuration=configuration, store=store,
                              keys={"provider": "file"})["client"]
         step("enrolld", f"process {daemon.process.pid}, client {client}")
@@ -50,14 +50,14 @@ def main(user, enrolld, sandbox_program, timeout):
         user.visit(begun_sign_in["action"]["url"], "sign in as alice, password alice-password")
         state = daemon.wait(settled)["state"]
 
-        # The tokens are provisional until the user has seen who they are, and said yes.
+        # The tokens are provisional until the user has seen the profile and has confirmed it.
         profile = state.get("profile") or daemon.call("identity.profile", client=client)["claims"]
         step("signed in", f"{profile['name']} <{profile['email']}>, subject {profile['sub']}")
         if state["state"] == "awaitingConfirmation":
             state = daemon.call("registration.confirm", client=client, transaction=state["transaction"])["state"]
         step("confirmed", f"{state['state']}, {state['reason']}")
 
-        # Before each request of your own: a token that is good, renewed when it is due. Usually no network at all.
+        # Before each request of your own, get a valid token. If it is due, it is renewed; otherwise nothing is sent.
         token = daemon.call("token.access", client=client)
         step("token", f"{abridged(token['accessToken'])}, {token['tokenType']}, {lifetime(token)}")
 
@@ -67,7 +67,7 @@ def main(user, enrolld, sandbox_program, timeout):
         seen = sandbox.control("counts")["refreshes"]
         step("on the wire", f"{seen} refresh; the refresh token was replaced and never left the daemon")
 
-        # Local tokens are gone when this returns; the page ends the session at the provider.
+        # The local tokens are erased when this call returns; the provider's page ends the session at the provider.
         leaving = daemon.call("logout.begin", client=client)
         user.visit(leaving["url"], "confirm that you want to sign out")
         daemon.call("logout.resume", client=client, url=goodbye.wait(timeout))
@@ -88,7 +88,7 @@ class Daemon:
         return self.wait(self.send(method, **params))
 
     def send(self, method, **params):
-        """Starts a request; others may follow before its answer comes."""
+        """Sends a request and returns its id. You may send other requests before the answer arrives."""
         self.last_id += 1
         message = {"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
@@ -96,7 +96,7 @@ class Daemon:
         return self.last_id
 
     def wait(self, request_id):
-        """The result of that request; answers to others are kept for whoever waits for them."""
+        """Waits for the answer to a request and returns its result. Keeps the answers to other requests for later."""
         while request_id not in self.answers:
             line = self.process.stdout.readline()
             if not line:
@@ -119,7 +119,7 @@ class Daemon:
 
 
 class Sandbox:
-    """The provider as a child process, which ends with its stdin."""
+    """The provider as a child process, which ends when its stdin is closed."""
 
     def __init__(self, program, *options):
         self.process = subprocess.Popen([program, "--port", "0", "--quiet", "--exit-with-stdin", *options],
@@ -131,7 +131,7 @@ class Sandbox:
         self.issuer, self.configuration = ready["issuer"], ready["configuration"]
 
     def control(self, action):
-        """What tests use: counters, sessions, faults on demand (`enroll-sandbox --faults` lists them)."""
+        """Runs an action of the sandbox: counters, sessions, or a fault (`enroll-sandbox --faults` lists the faults)."""
         body = json.dumps({"do": action}).encode()
         request = urllib.request.Request(f"{self.issuer}/_control", body, {"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=10) as answer:
@@ -146,7 +146,7 @@ class Sandbox:
 
 
 class Goodbye:
-    """Where the browser comes back to after signing out: a page of the demo's own."""
+    """A page of the demo to which the browser returns after the sign-out."""
 
     PAGE = (b"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
             b"content=\"width=device-width\"><title>Signed out</title><body style=\"font:1.1rem/1.6 system-ui;"
@@ -191,7 +191,7 @@ class Goodbye:
 
 
 class Person:
-    """You, with a browser if there is one to open."""
+    """You, at your browser. If there is no browser, the demo prints the URL."""
 
     def visit(self, url, task):
         opener = shutil.which("open" if sys.platform == "darwin" else "xdg-open")
@@ -256,7 +256,7 @@ class Page(HTMLParser):
 
 
 class Failure(Exception):
-    """Something that the demo's user should read."""
+    """An error that is shown to the user of the demo."""
 
 
 def step(name, text):
@@ -265,7 +265,7 @@ def step(name, text):
 
 
 def abridged(secret):
-    """Enough to see that two tokens differ; never a whole one."""
+    """The first characters of a token, which show that two tokens differ; never the whole token."""
     return f"{secret[:6]}… ({len(secret)} characters)"
 
 

@@ -5,9 +5,8 @@
     make demo-gateway AUTO=1     Chromium plays her
 
 The gateway is the server side: it signs people in at providers as a confidential client, keeps their accounts, and
-hands apps a session. Its configuration below is all that it needs. The part that matters is `main`; the apps are
-gateway_app.c and gateway_app.py beside this file. The second provider, Canaille, is a real one, started as the tests
-start it.
+issues sessions to apps. It needs only the configuration below. The important part is `main`; the apps are gateway_app.c
+and gateway_app.py beside this file. The second provider, Canaille, is a real provider, started as in the tests.
 """
 
 import argparse
@@ -49,7 +48,8 @@ def main(user, built, port, timeout):
             in_c = App("C", gateway_app_in_c(folder), base, folder / "c", "sandbox")
             in_c.sign_in(user)
 
-            # Canaille knows alice, too: proving both, she connects them. One account has two ways in.
+            # Alice also has a user at Canaille. She signs in there, too, and so connects both with her account: it
+            # now has two ways to sign in.
             user.visit(f"{base}/account", "connect Canaille: alice, password alice-pass", press="Connect Canaille")
             step("connected", gateway.wait_for(r"an identity was linked to account"))
 
@@ -145,7 +145,7 @@ class Gateway:
         self.wait_for("listening on port")
 
     def wait_for(self, pattern):
-        """The first message that has this in it."""
+        """Waits for the first log message that matches the pattern, and returns it."""
         end = time.monotonic() + self.timeout
         while time.monotonic() < end:
             for line in self.log.read_text().splitlines():
@@ -173,7 +173,7 @@ class GatewaysSandbox(Sandbox):
 
 
 class GatewaysCanaille(Canaille):
-    """The second one."""
+    """The second provider, with the gateway as its client."""
 
     def __init__(self, base):
         super().__init__()
@@ -196,9 +196,9 @@ class You(Person):
 
 
 class Robot:
-    """Alice in Chromium: presses what she is told to, and fills in what the providers ask."""
+    """Plays alice in Chromium: presses the given buttons, and fills in the forms of the providers."""
 
-    #: The sandbox's fields, and Canaille's.
+    #: The names of the user-name fields of the sandbox and of Canaille.
     FIELDS = {"username": "alice", "login": "alice"}
     AGREES = "button[value=accept]"
 
@@ -222,7 +222,7 @@ class Robot:
         step("the user", f"sees “{self.page.title()}”")
 
     def answers_a_form(self):
-        """Whether the page was one of a provider's."""
+        """Answers the form if the page is a provider's; returns whether it was."""
         if self.page.locator(self.AGREES).count():
             self.go(self.page.locator(self.AGREES).click)
             return True

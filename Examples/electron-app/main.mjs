@@ -1,5 +1,5 @@
-// The main process of an Electron app that signs in with EnrollKit. Never run: see README.md. What it does with the session is in
-// session.mjs, which the tests run.
+// The main process of an Electron app that signs in with EnrollKit. It was never run: see README.md. session.mjs has
+// the code for the session, which the tests run.
 
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { EnrollError } from 'enrollkit';
 
 import { openSession, scheme } from './session.mjs';
 
-// One instance has the store open and receives the redirects of all.
+// Only one instance runs. It has the store open, and receives the redirects that the system passes to other instances.
 if (!app.requestSingleInstanceLock()) app.exit();
 if (scheme) app.setAsDefaultProtocolClient(scheme);
 
@@ -38,7 +38,7 @@ const secrets = {
     await file.sync();
     await file.close();
     await rename(next, this.file(name));
-    // The name is durable as well.
+    // Syncing the folder makes the rename durable, too.
     const folder = await open(path.dirname(next));
     await folder.sync();
     await folder.close();
@@ -48,7 +48,7 @@ const secrets = {
   },
 };
 
-/** URLs that came before the session was open. */
+/** URLs that arrived before the session was open. */
 const early = [];
 let session;
 

@@ -1,5 +1,5 @@
-// The app's session, without Electron: the tests run this file under Node.js. The main process gives it a folder, a secret store
-// and a way to open the browser.
+// The app's session, without Electron, so that the tests can run this file under Node.js. The main process passes a
+// folder, a secret store and a function that opens the browser.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 /** The provider and the client: the file that ENROLL_CONFIG names. */
 export const configuration = JSON.parse(readFileSync(process.env.ENROLL_CONFIG ?? path.join(here, '../sandbox.json'), 'utf8'));
 
-/** The scheme by which the system brings redirects to the app; undefined with a loopback redirect, which the daemon receives. */
+/** The URL scheme of redirects to the app; undefined with a loopback redirect, which the daemon receives. */
 export const scheme = /^https?:/.test(configuration.redirectUri) ? undefined : configuration.redirectUri.split(':')[0];
 
 /**
@@ -27,7 +27,7 @@ export async function openSession({ data, secrets, openExternal }) {
   const openInBrowser = (action) => action.type === 'openURL' && openExternal(action.url);
   return {
     client,
-    /** What the page may ask for. No result holds a token. */
+    /** The functions that the page may call. No result contains a token. */
     answers: {
       state: async () => (await client.registration.state()).state,
       signIn: async () => (await client.signIn({}, { present: openInBrowser })).state,
@@ -36,12 +36,12 @@ export async function openSession({ data, secrets, openExternal }) {
       // For your own API: (await client.fetch(url)).json()
       whoami: async () => (await client.identity.userinfo()).claims,
     },
-    /** Takes a redirect; a sign-in that waits gets its outcome by itself. An unknown URL changes nothing. */
+    /** Handles a redirect; the call of `signIn` that waits for it then returns. An unknown URL changes nothing. */
     async handle(url) {
       if (!scheme || !url?.startsWith(`${scheme}:`)) return;
       await client.url.handle({ url }).catch((error) => console.error(String(error)));
     },
-    /** Stores the tokens of a renewal in progress first. */
+    /** Closes the session; first the tokens of a renewal in progress are stored. */
     close: () => enroll.close(),
   };
 }

@@ -1,5 +1,5 @@
-/* A GTK 4 desktop app that signs its user in. The library's calls block, so they run on a thread of their own; the window is
- * touched by the main thread alone. */
+/* A GTK 4 desktop app that signs its user in. The library's calls block, so they run on a separate thread; only the
+ * main thread changes the window. */
 
 #include <enroll.h>
 #include <gtk/gtk.h>
@@ -11,13 +11,13 @@ static enroll_client *client;
 static GtkWidget *window, *button;
 static gboolean is_signed_in;
 
-/* What a thread has to tell the window. */
+/* The result of a thread, which the window shows. */
 typedef struct {
   char *title;
   gboolean is_signed_in;
 } told;
 
-/* On the main thread. */
+/* Shows a result in the window. Runs on the main thread. */
 static gboolean show(gpointer data) {
   told *what = data;
   is_signed_in = what->is_signed_in;
@@ -36,7 +36,7 @@ static void tell(char *title, gboolean is_in) {
   g_idle_add(show, what);
 }
 
-/* Whether the call worked; its error is the window's title. */
+/* Whether the call worked. If it failed, the window's title shows the error. */
 static gboolean works(enroll_status status, const enroll_error *error, gboolean is_in) {
   if (status != ENROLL_OK) tell(g_strdup_printf("%s: %s", enroll_status_name(status), error->message), is_in);
   return status == ENROLL_OK;
@@ -65,7 +65,7 @@ static void tell_who(void) {
   enroll_buf_free(&profile);
 }
 
-/* The system's browser: xdg-open looks at the desktop, and at BROWSER. */
+/* Opens the system's browser by xdg-open, which uses the desktop's setting and the variable BROWSER. */
 static gboolean open_browser(const char *url) {
   char *words[] = {"xdg-open", (char *)url, NULL};
   return g_spawn_async(NULL, words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL);
@@ -92,7 +92,7 @@ static gpointer sign_in(gpointer data) {
   enroll_error error = ENROLL_ERROR_INIT;
   enroll_state state = ENROLL_STATE_INIT;
   if (!works(enroll_registration_state(client, 0, MINUTE, &state, &error), &error, FALSE)) return NULL;
-  /* The app may have ended before it confirmed. */
+  /* An earlier run of the app may have ended after the sign-in and before the confirmation. */
   if (state.kind != ENROLL_STATE_AWAITING_CONFIRMATION && !browse(&state)) return NULL;
   const char *asked = state.transaction;
   if (state.kind == ENROLL_STATE_AWAITING_CONFIRMATION &&
@@ -130,7 +130,7 @@ static void activate(GtkApplication *application, gpointer data) {
   tell_who();
 }
 
-/* The client, by the file that ENROLL_CONFIG names. */
+/* Opens the client with the configuration file that ENROLL_CONFIG names. */
 static gboolean open_client(void) {
   const char *file = g_getenv("ENROLL_CONFIG") ? g_getenv("ENROLL_CONFIG") : "Examples/sandbox.json";
   GError *fault = NULL;

@@ -1,4 +1,4 @@
-// A Swing desktop app that signs its user in. EnrollKit's calls suspend; the window is touched by Swing's own thread alone.
+// A Swing desktop app that signs its user in. EnrollKit's calls suspend; only Swing's own thread changes the window.
 
 import java.awt.Dimension
 import java.awt.GridBagLayout
@@ -19,10 +19,10 @@ import org.enrollkit.EnrollException
 import org.enrollkit.State
 import org.enrollkit.Store
 
-/** Calls of the library; none of them runs on Swing's thread. */
+/** The scope for the library's calls, which must not run on Swing's thread. */
 private val calls = CoroutineScope(Dispatchers.Default)
 
-/** The window: one button, and a title that says who is signed in. */
+/** The window: one button, and a title that names the signed-in user. */
 class Window(private val client: EnrollClient) {
   private val button = JButton("Sign in")
   private val frame = JFrame()

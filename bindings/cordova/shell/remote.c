@@ -1,9 +1,9 @@
 /*
- * remote.c - lets tests control the shell, in the tests' build only: one JSON object per line at a Unix socket.
+ * remote.c - lets tests control the shell, only in the tests' build. Each line at a Unix socket is a JSON object:
  *
  *     {"run": "return document.title"}       a function's body in the page's own world; answers {"value": "…"}
  *     {"snapshot": "/path/to.png"}           a picture of the page
- *     {"size": [320, 568]}                   of the window
+ *     {"size": [320, 568]}                   sets the size of the window
  *     {"permit": "http://127.0.0.1:1/", "visit": "http://127.0.0.1:1/page"}   lets an attacker in, without a policy
  *
  * Each is answered by one line: {"value": …} or {"error": "…"}.

@@ -41,7 +41,8 @@ class Provider(http.server.BaseHTTPRequestHandler):
         self.server.seen.append((self.command, self.path, self.headers, body))
 
     def answer(self, status, content, is_endless=False, **headers):
-        """`is_endless`: 16 MiB of spaces follow, and the rest of the announced length never comes."""
+        """With `is_endless`, the body is followed by 16 MiB of spaces; the rest of the announced length is never
+        sent."""
         body, spaces = json.dumps(content).encode(), b" " * (16 << 20)
         self.send_response(status)
         length = 1 << 40 if is_endless else len(body)
@@ -52,7 +53,7 @@ class Provider(http.server.BaseHTTPRequestHandler):
         if not is_endless:
             self.wfile.write(body)
             return
-        # A client that closes no connection waits twice as long.
+        # A client that does not close the connection itself would wait for twice this time.
         self.connection.settimeout(30)
         try:
             self.wfile.write(body + spaces)

@@ -58,7 +58,7 @@ const PLUGIN_EVENTS = ['url.handled'];
  *  posted result holds none. */
 const SECRETS = ['accessToken', 'idToken', 'codeVerifier'];
 
-/** Longer than any transaction lives. */
+/** In seconds; longer than the lifetime of any transaction. */
 const A_DAY = 86400;
 
 /** The number of URLs that are kept while no client has claimed them; the native part keeps no more. */
@@ -400,7 +400,7 @@ async function offer(entry) {
     if (verdict === 'claimed') drop(entry);
     if (verdict !== 'unclaimed') return;
   }
-  // No client accepts it yet; one that is opened later may.
+  // No client has accepted the URL; a client that is opened later may accept it.
   if (entry.told || clients.size === 0) return;
   entry.told = true;
   for (const listener of [...unclaimedListeners]) {

@@ -16,7 +16,7 @@ interface Screen {
   fun problem(error: EnrollError, remedy: Remedy? = null)
 }
 
-/** Shows where the registration stands until the client is closed; the compiler knows that no state is forgotten. */
+/** Shows each state of the registration until the client is closed. The compiler checks that no state is missing. */
 suspend fun follow(client: EnrollClient, screen: Screen) = client.states.collect { state ->
   when (state) {
     State.Starting -> screen.splash()

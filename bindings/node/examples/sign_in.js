@@ -21,7 +21,7 @@ try {
   const client = await enroll.open({ configuration, store });
 
   await client.signIn({}, {
-    // Without `present`, signIn opens the system's browser. The redirect comes back to a port of the daemon's.
+    // Without `present`, signIn opens the system's browser. The daemon receives the redirect at a port of this machine.
     present: (action) => action.type === 'openURL' && console.log(`Open this in your browser: ${action.url}`),
     confirm: (profile) => {
       console.log(`Hello, ${profile.name ?? 'somebody'}; is this you?`);

@@ -13,21 +13,20 @@ const noBrowser = (cause) =>
 const A_MOMENT = 3000;
 
 /**
- * Resolves when `xdg-open` has ended: with some browsers that is when the user closes them. Rejects if there is no browser.
- * It does not keep the program from ending.
+ * Resolves when `xdg-open` has ended; with some browsers it ends only when the user closes them. Rejects if there is
+ * no browser. A browser that is still open does not keep the program running.
  */
 function openBrowser(url) {
   return new Promise((resolve, reject) => {
     const child = spawn('xdg-open', [url], { stdio: 'ignore', detached: true });
-    // Node's own error has the arguments, and a URL may hold an id_token.
+    // Node's own error contains the arguments, so it is not passed on: a URL may contain an id_token.
     child.once('error', ({ code, message }) => reject(noBrowser(Object.assign(new Error(message), { code }))));
     child.once('exit', (code) => (code === 0 ? resolve() : reject(noBrowser(new Error(`xdg-open ended with status ${code}`)))));
     child.unref();
   });
 }
 
-/** Resolves when the browser has the URL, or after a moment: for a caller that has nothing else to wait
- * for. */
+/** Resolves when `xdg-open` has ended, or after three seconds, for a caller that waits for nothing else. */
 export async function openBrowserSoon(url) {
   let timer;
   const moment = new Promise((resolve) => (timer = setTimeout(resolve, A_MOMENT)));

@@ -31,7 +31,7 @@ export class EnrollClient extends EventEmitter {
   #streams = new Set();
   #subscribed;
   #closing;
-  /** Counts the beginnings and ends of this client's calls that may change its token. */
+  /** Counts the starts and ends of calls of this client that may change its token. */
   #changes = 0;
   #recent;
 
@@ -99,7 +99,7 @@ export class EnrollClient extends EventEmitter {
     const stopWaiting = onAbort(signal, leave);
     if (signal?.aborted) leave();
     try {
-      // Some browsers return only when the user closes them, so the redirect is awaited meanwhile.
+      // The wait for the redirect starts first: with some browsers, `present` ends only when the user closes them.
       const outcome = this.registration.awaitOutcome({ transaction, timeout }, { signal: left.signal });
       const shown = (async () => !left.signal.aborted && present(action, begun))();
       const hint = setTimeout(warnOfMissingRedirect, REDIRECT_HINT_DELAY, action, begun.redirectUri);
@@ -183,14 +183,14 @@ export class EnrollClient extends EventEmitter {
     return stream;
   }
 
-  /** Subscribes before the next call is written, so that no event of that call is missed. */
+  /** Subscribes before the next call is sent, so that no event of that call is missed. */
   #subscribe() {
     if (this.isClosed) return Promise.resolve();
     this.#subscribed ??= this.#call('events.subscribe', {}, {});
     return this.#subscribed;
   }
 
-  /** Takes an event of the daemon's; no name means that there will be no more. */
+  /** Receives an event from the daemon; without a name, there will be no further event. */
   #take(name, parameters) {
     if (name === undefined) {
       this.#recent = undefined;
@@ -199,7 +199,7 @@ export class EnrollClient extends EventEmitter {
     }
     const event = { ...parameters, name };
     for (const stream of this.#streams) stream.push(event);
-    // Emits outside the reading of messages, which an exception of a listener would stop.
+    // Emits the event later, outside the code that reads messages: an exception of a listener would stop that code.
     process.nextTick(() => this.emit(name, event));
   }
 
@@ -230,8 +230,8 @@ export class EnrollClient extends EventEmitter {
 const isEmpty = (value) => isPlainObject(value) && Object.keys(value).length === 0;
 
 /**
- * A token that is given out again for a moment without asking the daemon, unless this client did anything meanwhile. The
- * library itself trusts its memory for one second.
+ * A token that is returned again for a tenth of a second without asking the daemon, unless a call of this client may
+ * have changed it. The library itself trusts its own memory for one second.
  */
 class RecentToken {
   static MOMENT = 100;
@@ -249,7 +249,7 @@ class RecentToken {
 /** Two clocks in milliseconds: the first does not jump, the second counts while the machine sleeps. */
 export const clock = { now: () => [performance.now(), Date.now()] };
 
-/** `await using client = …` */
+/** Lets programs write `await using client = …`. */
 if (Symbol.asyncDispose) {
   Object.defineProperty(EnrollClient.prototype, Symbol.asyncDispose, { value() { return this.close(); } });
 }

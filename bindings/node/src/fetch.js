@@ -1,5 +1,5 @@
-// `fetch` with a client's access token, and with a proof if the token is of type DPoP (RFC 9449). Redirects are followed here, as
-// fetch does, but for the token: another origin never gets it, whatever the version of Node.js does with that header.
+// `fetch` with a client's access token, and with a proof if the token is of type DPoP (RFC 9449). This file follows
+// redirects itself, in the same way as fetch. So another origin never gets the token, in any version of Node.js.
 
 import { onAbort } from './abort.js';
 import { invalid } from './error.js';
@@ -31,7 +31,7 @@ export async function fetchWith(client, input, given, audience = {}) {
 async function exchange(client, first, input, init, audience) {
   const options = optionsOf(init);
   let token = await client.accessToken(audience, options);
-  // A Request does not say whether its body can be sent twice.
+  // Nothing tells whether the body of a Request can be sent twice, so it is read into memory.
   if (input instanceof Request && input.body && (init.body ?? undefined) === undefined) init.body = await wholeBody(input, init.signal);
   let { answer, hasLeft, last } = await send(client, first, init, token, { url: first, method: methodOf(init), body: init.body });
   // Each step happens once: another nonce if the server requires one (RFC 9449 §9), another token if the
@@ -88,7 +88,7 @@ function initOf(input, given) {
   return init;
 }
 
-/** The options of the commands that the request waits for. */
+/** The options for the commands that this request runs and waits for. */
 const optionsOf = ({ signal }) => (signal ? { signal } : {});
 
 const methodOf = ({ method }) => String(method ?? 'GET').toUpperCase();

@@ -98,7 +98,7 @@ function depthOf(json) {
 /** One message for the daemon, as a line. */
 export function encoded(what, message) {
   const refuse = (key, given) => {
-    // JSON.stringify writes these objects as the value inside them.
+    // JSON.stringify writes a String or Number object as the primitive value inside it.
     const member = isStringObject(given) ? String(given) : isNumberObject(given) ? Number(given) : given;
     for (const text of [key, member]) {
       if (typeof text === 'string' && isUnreadable(text)) {

@@ -32,7 +32,7 @@ export function formatOf(path) {
     const headers = Buffer.alloc(size * count);
     const read = readSync(file, headers, 0, headers.length, start);
     for (let at = 0; size >= 56 && at + size <= read; at += size) {
-      // PT_INTERP
+      // 3 is PT_INTERP, the header with the path of the dynamic loader.
       if (headers.readUInt32LE(at) !== 3) continue;
       const name = Buffer.alloc(Math.min(4096, Number(headers.readBigUInt64LE(at + 0x20))));
       readSync(file, name, 0, name.length, Number(headers.readBigUInt64LE(at + 0x08)));

@@ -1,4 +1,4 @@
-// The warning while no redirect arrives: a provider that shows its own error page sends none.
+// A warning if no redirect arrives: a provider that shows its own error page sends no redirect.
 
 /** After this many milliseconds without a redirect, `signIn` warns once, as `enroll login` does. */
 export const REDIRECT_HINT_DELAY = 30_000;

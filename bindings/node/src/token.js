@@ -1,4 +1,4 @@
-// An access token as a program uses it, and the errors of the outcomes without one.
+// The class of access tokens, and the errors for outcomes without a token.
 
 import { errorOf, failed } from './error.js';
 

@@ -217,7 +217,7 @@ test('nonsense, a closed pipe and a failed start end a daemon with a clear error
 test('parameters as deep as the daemon takes are sent, and deeper ones are refused before', async (t) => {
   const enroll = await started(t);
   const nested = (levels) => { let one = {}; while (--levels) one = { one }; return one; };
-  // Two levels of a message are above the values of its parameters.
+  // In the daemon's message, two levels of objects enclose the values of the parameters.
   for (const [levels, status] of [[61, 'configuration'], [62, 'configuration'], [63, 'invalidArgument'], [90, 'invalidArgument']]) {
     await assert.rejects(enroll.open({ ...OPEN, configuration: nested(levels) }), (error) => error.status === status, `${levels}`);
   }

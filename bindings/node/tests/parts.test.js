@@ -147,7 +147,7 @@ test('a command that waits for its turn ends with its signal and with its timeou
   left.abort(reason);
   await Promise.all([aborted, late]);
   await assert.rejects(discover('never', {}, { signal: AbortSignal.abort() }), refused('cancelled'));
-  // Commands that left the queue let no other command past the first.
+  // Commands that were cancelled in the queue do not let a later command run before the first one has ended.
   assert.deepEqual(asked, ['first']);
   went[0]();
   await first;

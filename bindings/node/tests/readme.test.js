@@ -1,4 +1,4 @@
-// The parts of README.md, which are written here and run: Tests/faces/ReadmeTests/readme.py puts them into the page.
+// Runs the examples of README.md. They are written here; Tests/faces/ReadmeTests/readme.py copies them to the page.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';

@@ -111,7 +111,7 @@ export function played(body) {
   return file;
 }
 
-/** The code of such a program: it describes itself, and does `more` with every other message. */
+/** The code of such a program: it answers system.describe, and runs the code `more` for every other message. */
 export const describing = (more, abi = 1) => `
 const write = (value) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...value }) + '\\n');
 require('readline').createInterface({ input: process.stdin }).on('line', (line) => {

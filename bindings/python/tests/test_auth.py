@@ -53,8 +53,8 @@ class Picky:
                 self.send_response(307 if target else 401 if is_first or self.path == "/never" else 200)
                 if target:
                     self.send_header("Location", target)
-                # The length is more than a socket buffer holds, so the connection is free only once the body is read or
-                # closed.
+                # The body is larger than a socket buffer, so the connection can be used again only after the client has
+                # read or closed the body.
                 self.send_header("Content-Length", "1000000")
                 self.end_headers()
                 with contextlib.suppress(OSError):
@@ -107,7 +107,7 @@ class Loop:
 
 
 class Blocking:
-    """The common part of the blocking helpers: `send` returns the status of the response."""
+    """The common part of the blocking helpers. Subclasses define `send`, which returns the status of the response."""
 
     def __init__(self, sandbox, store, is_signed_in=True, **configured):
         self.client = enrollkit.Client(configuration(sandbox, CUSTOM, **configured), store=store)
@@ -124,7 +124,7 @@ class Blocking:
     close = close_client
 
 
-# Every helper has one connection: a refusal that held it would block the request that follows.
+# Every helper has only one connection: if it kept the connection of a refused request, the next request would block.
 ONE = httpx.Limits(max_connections=1)
 
 
@@ -301,7 +301,7 @@ def test_no_token_follows_a_redirect_to_another_origin_or_back_from_it(opened, o
         assert sandbox.control("counts")["refreshes"] == 0
 
 
-# `{here}` and `{there}` are hosts with ports.
+# `{here}` and `{there}` are the first and the other server, as host and port.
 ODD_TARGETS = [
     "http://{there}\\@{here}/on",
     "http://{here}\\@{there}/on",
@@ -330,15 +330,15 @@ def test_neither_token_nor_proof_follows_a_redirect_that_is_read_in_two_ways(ope
     here, there = (server.origin.partition("//")[2] for server in (picky, elsewhere))
     port = there.partition(":")[2]
     picky.targets["/go"] = target.format(here=here, there=there, port=port)
-    # The libraries raise errors of their own for some of these URLs.
+    # For some of these URLs, the HTTP libraries raise their own errors.
     ours = {api.token()}
     with contextlib.suppress(
         requests.RequestException, httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, ValueError
     ):
         api.send("GET", f"{picky.origin}/go")
     ours.add(api.token())
-    # A library may read the URL as one of the first server, and send the request there. aiohttp sends the part before
-    # the @.
+    # A library may read the URL as a URL of the first server, and send the request there. aiohttp sends the part before
+    # the @ as credentials.
     assert picky.tokens[0] in ours and not ours & set(elsewhere.tokens) and set(elsewhere.proofs) <= {None}
 
 

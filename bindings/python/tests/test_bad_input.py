@@ -1,4 +1,4 @@
-"""Mistakes of callers, and their results: a typed error that says what was expected and what came."""
+"""Mistakes of callers. Each causes an error with its own type, which says what was expected and what was passed."""
 
 import asyncio
 import json
@@ -206,7 +206,7 @@ async def test_a_misspelt_word_is_told_the_accepted_ones(face, sandbox, store):
 
 
 async def once_not_busy(call, *arguments):
-    """Repeats the call until the daemon, which hears of a cancellation a little later, is no longer busy."""
+    """Repeats the call until the daemon is no longer busy: it receives a cancellation a little later."""
     while True:
         try:
             return await call(*arguments)

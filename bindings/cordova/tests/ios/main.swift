@@ -1,5 +1,6 @@
 // A program that test_ios.py starts: a client with the plugin's transport, which runs one command.
-//   main CONFIGURATION COMMAND PARAMETERS    JSON but for the command; prints the status's name, and the result
+//   main CONFIGURATION COMMAND PARAMETERS    prints the status's name and the result
+// CONFIGURATION and PARAMETERS are JSON.
 
 import CEnroll
 import Foundation

@@ -83,7 +83,7 @@ class Place:
     def redirected(self, url: str, location: str) -> Optional[Place]:
         """Where a redirect of the request for `url` leads; None if a token must not be sent there."""
         try:
-            # `urljoin` takes some characters out.
+            # The check comes first, because `urljoin` removes some of the forbidden characters.
             return Place.read(urljoin(url, check_characters(location)))
         except ValueError:
             return None
@@ -160,7 +160,7 @@ class Step(Enum):
 
 
 class Exchange:
-    """One request from its first sending to its last answer: each step happens once, and at the first origin alone.
+    """One request, from its first sending to its last answer. Each step happens once, and only at the first origin.
 
     `signs_each`: the HTTP library sends no token after a redirect, not even to the first origin.
     """

@@ -101,7 +101,7 @@ _TURN = 1.0
 """Seconds of each single wait, because Ctrl-C does not end a wait that begins a moment later."""
 
 _AT_ONCE = 0.2
-"""Seconds in which most browsers that cannot be opened fail."""
+"""The seconds within which the opening of a browser usually fails, if it fails."""
 
 
 class _Answer:
@@ -909,7 +909,8 @@ class Client(ClientCommands):
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
-        """Any command of this client may change the token: a token from before or during it is not given out again."""
+        """Any command of this client may change the token. A token from before the command, or from the time while it
+        runs, is not returned again."""
         self._calls += 1
         try:
             yield
@@ -917,14 +918,14 @@ class Client(ClientCommands):
             self._calls += 1
 
 
-# The client gives a token out again for this long, in seconds, without asking the library, which trusts its own memory
-# for one second. The clock counts while the machine sleeps, where the system has such a clock.
+# For this many seconds the client returns a token again without asking the library, which trusts its own memory for one
+# second. If the system has a clock that counts while the machine sleeps, it is used.
 _RECENT = 0.1
 _now: Callable[[], float] = (
     functools.partial(time.clock_gettime, time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic
 )
 
-# A token, the time until which it is given out again, and the numbers of calls and forks at that time.
+# A token, the time until which it is returned again, and the counts of calls and forks when it was returned first.
 _Recent = Tuple[AccessToken, float, int, int]
 _forks = 0
 

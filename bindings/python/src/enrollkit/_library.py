@@ -1,10 +1,9 @@
-"""The client over the C library: commands are called by name, the token by its own function, with the
-program's callbacks.
+"""The client over the C library. Commands are called by name; tokens have a C function of their own.
 
-The library calls back on threads of its own. Of the program's code only a transport and a secret store run there;
-their exceptions become statuses. `user_data` is a number, which is looked up: a late callback finds no entry, and
-touches no freed memory. No callback may run once the interpreter has ended: before that, open clients are closed and
-the last callbacks are awaited.
+The library calls back on its own threads. The only code of the program that runs there is a transport or a secret
+store; its exceptions become statuses. `user_data` is a number, which is looked up: a late callback finds no entry, and
+uses no freed memory. No callback may run after the end of the interpreter, so open clients are closed and the last
+callbacks are awaited before it ends.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ _inside: Dict[int, int] = {}
 
 
 class Host(Parts):
-    """The program's own parts, until the library releases them."""
+    """The program's own transport and secret store, kept until the library releases them."""
 
     def __init__(self, library: ctypes.CDLL, transport: Optional[Transport], secrets: Optional[SecretStore]) -> None:
         super().__init__(transport, secrets)
@@ -164,7 +163,7 @@ class NativeSession:
         timeout = _abi.NO_TIMEOUT if limit is None else -int(-limit * 1000 // 1)
         done = done if self.host is None else self._with_cause(done)
         arguments: Tuple[Any, ...]
-        # Tokens have C functions of their own: they hold no thread while they wait for a renewal.
+        # Tokens have separate C functions, which occupy no thread while they wait for a renewal.
         if command == "token.access" and is_own(parameters):
             lifetime = _lifetime(parameters.get("minimumLifetime", 0))
             function, arguments = self._library.enroll_token_access_start, (lifetime, timeout, _ACCESS)
@@ -177,7 +176,7 @@ class NativeSession:
         return Pending(self._library, functools.partial(function, handle, *arguments), done)
 
     def _with_cause(self, done: Callable[[Outcome], None]) -> Callable[[Outcome], None]:
-        """Adds an exception of the program's own part to a failure, as its cause."""
+        """If the program's own transport or secret store raised an exception, adds it to the failure as its cause."""
 
         host = self.host
 
@@ -351,7 +350,7 @@ def _call_with_host(library: ctypes.CDLL, command: str, parameters: Mapping[str,
             status = getattr(library, function)(*store, keys[0], ctypes.byref(buffer), last)
         _abi.check(status, error)
     if command == "store.rekey":
-        # C does not return the provider. It is the named one, unless the name is `auto`.
+        # C does not return the new key provider. It is the provider that was passed, unless that is `auto`.
         chosen = parameters.get("newKeys") or parameters["keys"]
         if chosen["provider"] != "auto":
             return {"provider": chosen["provider"]}

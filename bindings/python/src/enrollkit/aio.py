@@ -173,7 +173,8 @@ class Library(AsyncCoreCommands):
 
 
 def _threaded(transport: AsyncTransport, owner: object) -> Transport:
-    """A transport for the library's threads that runs a coroutine in the loop of the client, for `owner`."""
+    """A transport that the library can call on its threads. It runs coroutines in the client's event loop, for
+    `owner`."""
     loop = asyncio.get_running_loop()
 
     def send(request: HTTPRequest) -> HTTPResponse:
@@ -210,7 +211,7 @@ async def _awaited(answer: Awaitable[HTTPResponse], owner: object) -> Union[HTTP
         try:
             return await answer
         except Exception as failure:
-            # The exception is wrapped: a future would replace some exceptions by others.
+            # The exception is wrapped, because a future would replace some exceptions with others.
             return _Raised(failure)
 
 

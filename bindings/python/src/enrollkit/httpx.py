@@ -155,8 +155,8 @@ class AsyncAuth(Shared, httpx.Auth):
 
 
 def _put(request: httpx.Request, exchange: Exchange, proof: Optional[str]) -> Sequence[str]:
-    """Writes the token and the proof into the request. Returns the headers that belong to this request alone: httpx
-    would send a proof to the target of a redirect, and a token from http to https."""
+    """Writes the token and the proof into the request. Returns the names of the headers that are for this request only:
+    on a redirect, httpx would send the proof to the target, and after a redirect from http to https the token, too."""
     request.headers["Authorization"] = exchange.token.authorization
     if proof is not None:
         request.headers["DPoP"] = proof
@@ -164,7 +164,7 @@ def _put(request: httpx.Request, exchange: Exchange, proof: Optional[str]) -> Se
 
 
 def _forget(request: httpx.Request, names: Sequence[str]) -> None:
-    """Removes those headers when httpx begins to send the request, of which it has made a copy by then."""
+    """Removes these headers when httpx begins to send the request: by then it has copied the request's headers."""
     for name in names:
         request.headers.pop(name, None)
 
@@ -193,7 +193,7 @@ def _first_place(request: httpx.Request) -> Place:
 
 
 def _place_of_answer(response: httpx.Response, exchange: Exchange) -> Optional[Place]:
-    """Where the request of this answer went; after redirects that is not the first place."""
+    """The destination of the request that got this answer; after redirects it is not the first destination."""
     places = [_place_or_none(one.request) for one in (*response.history, response)]
     if not all(exchange.is_at(place) for place in places):
         exchange.leave()

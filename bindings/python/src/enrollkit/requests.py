@@ -119,8 +119,8 @@ class _Hook(Shared):
         return response
 
     def _follow(self, request: PreparedRequest, place: Optional[Place], location: str) -> None:
-        """Removes the headers that the target of a redirect must not get: the proof, which is for one URL, and at
-        another origin the token."""
+        """Removes the headers that the target of a redirect must not get: the proof, which is for one URL, and the
+        token if the target is at another origin."""
         request.headers.pop("DPoP", None)
         if place is None or not self._exchange.is_at(place.redirected(request.url or "", location)):
             request.headers.pop("Authorization", None)

@@ -295,7 +295,7 @@ static enroll_status remove_secret(void *user_data, const char *name) {
   return leave(env) ? status : ENROLL_E_STORE_IO;
 }
 
-/* Called once, as the last call with the number of that transport or secret store. */
+/* Called once for each transport or secret store, as the last call with its number. */
 static void release(void *user_data) {
   JNIEnv *env = enter();
   if (env == NULL) return;
@@ -422,8 +422,8 @@ static void pending_free(JNIEnv *env, jclass class, jlong pending) {
   enroll_pending_free((enroll_pending *)(intptr_t)pending);
 }
 
-/* Reads the token from memory: type and token in one array, the facts (outcome, expiry, bytes of the type) in
- * another. Returns NULL if no token is available at once; that is no failure, and throws no exception. */
+/* Reads the token from memory. Returns an array with the type and the token, and fills `facts` with the outcome, the
+ * expiry and the size of the type in bytes. Returns NULL, without an exception, if no token is available at once. */
 static jbyteArray token_access(JNIEnv *env, jclass class, jlong client, jlong minimum_lifetime, jlongArray facts) {
   (void)class;
   enroll_access access = ENROLL_ACCESS_INIT;

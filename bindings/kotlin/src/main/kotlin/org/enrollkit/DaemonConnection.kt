@@ -65,9 +65,9 @@ internal class DaemonConnection private constructor(private val process: Process
   }
 
   /**
-   * Ends the daemon in order: the daemon first stores renewals that were sent. A daemon that may still send requests
-   * gets a signal, because this program could not answer it any more once its input has ended; its input then ends with
-   * its output. Any other daemon ends when its input does.
+   * Ends the daemon in order: the daemon first stores renewals that were sent. If the daemon may still have to send
+   * requests to this program, it gets a signal and its input stays open for the answers until its output ends.
+   * Otherwise its input is closed, which ends it.
    */
   fun close() {
     if (!isClosing.compareAndSet(false, true)) return

@@ -43,8 +43,8 @@ internal class Served(val transport: HostTransport?, val secrets: HostSecrets?) 
 internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonObject) -> Unit) {
   private val work = CoroutineScope(SupervisorJob() + Dispatchers.Default)
 
-  // Limits of their own, so that the host's code does not occupy the program's threads of Dispatchers.IO; two of them,
-  // so that blocking HTTP requests do not delay requests for secrets.
+  // Separate limits, so that the host's code does not occupy the program's threads of Dispatchers.IO. There are two, so
+  // that blocking HTTP requests do not delay requests for secrets.
   private val senders = Dispatchers.IO.limitedParallelism(SENDERS) + InsideTransport
   private val keepers = Dispatchers.IO.limitedParallelism(KEEPERS)
 
@@ -60,10 +60,10 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
   private val commands = Mutex()
   @Volatile private var command: Served? = null
 
-  /** Whether the daemon may have to send requests before it can end in order. */
+  /** Whether the daemon may still have to send requests to this program before it can end in order. */
   val isNeeded: Boolean get() = command != null || synchronized(clients) { clients.isNotEmpty() || openings > 0 }
 
-  /** Opens a client by [open], which returns its handle, and serves it from its first request on. */
+  /** Opens a client by [open], which returns its handle, and answers this client's requests from the first one on. */
   suspend fun opening(served: Served, open: suspend () -> String): String {
     synchronized(clients) { openings++ }
     var client: String? = null
@@ -228,7 +228,8 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     const val SENDERS = 64
     const val KEEPERS = 16
 
-    /** How long a closed client stays served: between two requests of one renewal there are only a few milliseconds. */
+    /** How long requests of a closed client are still answered after its last one; the requests of one renewal are only
+     * milliseconds apart. */
     val SILENCE = 5.seconds
     const val METHOD_NOT_FOUND = -32601
     const val FIRST_OWN = -32000
@@ -257,11 +258,11 @@ private fun message(id: JsonElement, more: kotlinx.serialization.json.JsonObject
   more()
 }
 
-/** The daemon's text for a failure inside the host's code: it has no status for it, and repeats the number. */
+/** The end of the daemon's message for a failure inside the host's code: the daemon has no status for this failure, and
+ * repeats the number of the error. */
 private const val DEFECT = "host.http.send with the error -32099"
 
-/** Replaces such a failure in a message of the daemon: it becomes `internal` instead of a network error, wherever it
- * appears. */
+/** Replaces this failure anywhere in a message of the daemon: the status becomes `internal` instead of `network`. */
 internal fun withDefects(line: String, message: JsonObject): JsonObject =
   if (DEFECT in line) message.withDefects() as JsonObject else message
 

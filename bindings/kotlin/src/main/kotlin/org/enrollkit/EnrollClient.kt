@@ -57,8 +57,8 @@ public class EnrollClient internal constructor(
    * A valid access token: call this before every request. A fresh token comes from memory; a token that is due is
    * renewed first, once for all concurrent calls.
    *
-   * @param minimumLifetime how long the token must remain valid, of which at most nine tenths of its whole life count; zero
-   *   means the configured grace
+   * @param minimumLifetime how long the token must remain valid, but at most nine tenths of its whole lifetime; zero
+   *   means the configured grace period
    * @param timeout how long to wait for a renewal; the renewal continues afterwards
    * @param resource the resource server that the token is for (RFC 8707); null, with no [scope]: the session's own
    *   token

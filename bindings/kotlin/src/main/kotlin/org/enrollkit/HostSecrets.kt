@@ -48,8 +48,8 @@ internal class HostSecrets(private val store: SecretStore, private val log: Enro
 }
 
 /**
- * Two secret stores for the command that moves a key from [old] to [new], whose requests do not name the store.
- * Everything is opened with the old secrets before the first new one is saved, and no name is used twice.
+ * Two secret stores, for the command that moves a key from [old] to [new]: its requests do not say which of the two
+ * they mean. The command loads all old secrets before it saves the first new secret, and it uses no name twice.
  */
 internal class MovingSecrets(private val old: SecretStore, private val new: SecretStore) : SecretStore {
   private val moved = ConcurrentHashMap.newKeySet<String>()

@@ -3,7 +3,7 @@ package org.enrollkit
 import java.io.IOException
 
 /**
- * Your app's own HTTP. It must follow no redirects, repeat nothing and check certificates.
+ * Your app's own HTTP transport. It must follow no redirects, never resend a request, and check certificates.
  *
  * Several coroutines call it at once, on threads of [kotlinx.coroutines.Dispatchers.IO]; a call is cancelled when the
  * response is no longer needed. It runs inside a call: if it uses a client, that fails with [Status.REENTRANT].
@@ -12,9 +12,9 @@ import java.io.IOException
  * [java.io.IOException] becomes [Status.NETWORK]; an [EnrollException] keeps its status if that is one of these or
  * [Status.RESPONSE_INVALID]. Any other exception becomes [Status.INTERNAL]. All of them are logged.
  *
- * If nothing of a request left the machine, a sign-in whose code was to be sent waits, and does not end. A
- * [java.net.UnknownHostException], a [java.net.ConnectException], a [java.net.NoRouteToHostException] and a
- * [RequestNotSentException] say so.
+ * If nothing of the request that sends a sign-in's code left the machine, the sign-in keeps waiting and does not end.
+ * The exceptions that say so are [java.net.UnknownHostException], [java.net.ConnectException],
+ * [java.net.NoRouteToHostException] and [RequestNotSentException].
  */
 public fun interface HttpTransport {
   /** Sends one request and returns the whole response, whatever its status. */
@@ -50,9 +50,9 @@ public class HttpRequest internal constructor(
 /**
  * A whole response. [toString] shows only its status.
  *
- * A response with another status, a body over [HttpRequest.responseLimit], more than 256 headers, or a header that is
- * not a line of Unicode text or is longer than 16 KiB fails with [Status.RESPONSE_INVALID] and is logged. With
- * [Enroll.daemon], headers and body (in Base64) of more than 1 MiB together fail in the same way.
+ * An invalid response fails with [Status.RESPONSE_INVALID] and is logged: a status that is not 100 to 599, a body
+ * over [HttpRequest.responseLimit], more than 256 headers, or a header that is not a line of Unicode text or is over
+ * 16 KiB. With [Enroll.daemon], headers and body (in Base64) of more than 1 MiB together fail in the same way.
  */
 public class HttpResponse(
   /** 100 to 599. */

@@ -59,7 +59,7 @@ internal class LibraryCore(override val log: EnrollLog?) : Core {
     val client = try {
       Native.clientNew(texts, numbers)
     } catch (fault: Throwable) {
-      // If C came that far, it has released them already.
+      // C may have released these objects already; then this does nothing.
       Native.hosts.remove(host)
       secrets.forget()
       throw fault
@@ -172,8 +172,8 @@ private fun parsing(bytes: ByteArray, command: String): JsonObject = try {
 
 /**
  * A token that is given out again for a tenth of a second without asking the library, which trusts its own memory for
- * one second. It is measured by the wall clock, because the monotonic clock stands still while the device sleeps; a
- * jump of the wall clock in either direction ends the time.
+ * one second. The time is measured by the wall clock, because the monotonic clock stands still while the device sleeps.
+ * If the wall clock jumps in either direction, the token is not given out again.
  */
 private class RecentToken(private val changes: Int) {
   lateinit var token: AccessToken
@@ -182,7 +182,7 @@ private class RecentToken(private val changes: Int) {
   fun isCurrent(changes: Int): Boolean = changes == this.changes && System.currentTimeMillis() - began in 0..100
 }
 
-/** A valid token in an answer of `token.access`, unless it is a stand-in token, which has no end. */
+/** The valid token in an answer of `token.access`; null for a stand-in token, which never expires. */
 private fun lasting(json: JsonObject): AccessOutcome.Valid? =
   if (json.textOrNull("outcome") == "valid" && json.find("expiresAt") != null) AccessOutcome.Valid.decode(json) else null
 
@@ -197,12 +197,12 @@ private class LibraryClientPort(
   @Volatile private var subscription = 0L
 
   /**
-   * The session's own token as `token.access` gave it last, which names its scopes. Any other token is asked for there: the call may
-   * read files, which must not block every thread.
+   * The session's own token, with its scopes, as the command `token.access` returned it last. If the C function returns
+   * another token, that command runs: it may read files, which must not block every thread.
    */
   @Volatile private var known: AccessOutcome.Valid? = null
 
-  /** Counts the commands of this client, each of which may change the token. */
+  /** Counts the commands of this client, because any command may change the token. */
   private val changes = AtomicInteger()
   @Volatile private var recent: RecentToken? = null
 

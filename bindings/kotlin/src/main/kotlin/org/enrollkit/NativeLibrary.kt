@@ -41,7 +41,7 @@ internal object NativeLibrary {
 
   @Suppress("UnsafeDynamicallyLoadedCode")
   private fun loadFrom(directory: File) {
-    // This library comes first: the other one needs it, and the system would have to look for it.
+    // The core is loaded first: the JNI library needs it, and the system would search its own folders for it.
     val core = File(directory, CORE).absoluteFile
     if (core.exists()) System.load(core.path)
     System.load(File(directory, JNI).absolutePath)
@@ -58,7 +58,7 @@ internal object NativeLibrary {
 
   private fun carried(name: String) = NativeLibrary::class.java.getResource("/${platformFolder()}/$name")
 
-  /** Whether musl's loader started this JVM: the memory of the process then holds it. */
+  /** Whether musl's loader started this JVM: the loader is then mapped in the process's memory. */
   private fun isOnMusl() = try {
     File("/proc/self/maps").useLines { lines -> lines.any { "/ld-musl-" in it } }
   } catch (_: IOException) {

@@ -3,7 +3,7 @@ package org.enrollkit
 import kotlin.coroutines.resumeWithException
 import kotlinx.coroutines.CancellableContinuation
 
-/** A call that C runs, and the coroutine that waits for it. C answers exactly once, perhaps before it has returned. */
+/** A call that C runs, and the coroutine that waits for it. C answers exactly once, perhaps before [start] returns. */
 internal class PendingCall(private val continuation: CancellableContinuation<ByteArray>) {
   private var handle = 0L
   private var isFinished = false

@@ -6,9 +6,9 @@ import kotlin.time.Duration
 import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.delay
 
-/** Logs once what to look at while no redirect arrives: a provider that shows its own error page sends none. */
+/** Logs once what to check if no redirect arrives: a provider that shows its own error page sends no redirect. */
 internal class RedirectHint(private val log: EnrollLog?) {
-  /** How long to wait for the redirect before that; as long as `enroll login` does. */
+  /** How long to wait for the redirect before the hint is logged; `enroll login` waits as long. */
   var limit: Duration = 30.seconds
 
   suspend fun hint(url: String, redirectUri: String) {

@@ -395,7 +395,7 @@ class HostTests : Case() {
     assertEquals(400, refusal.status)
     assertTrue("error" in refusal.body.toText())
     assertEquals(401, transport.send(request(endpoint, "POST", body = "grant_type=none")).status)
-    // A server that reads the request and closes the connection is asked only once.
+    // If a server reads the request and closes the connection, the request is not sent again.
     java.net.ServerSocket(0, 8, java.net.InetAddress.getLoopbackAddress()).use { server ->
       val asked = AtomicInteger()
       val accepting = kotlin.concurrent.thread(isDaemon = true) {
@@ -510,7 +510,7 @@ class HostTests : Case() {
     refused(Status.STORE_KEY) { enroll.accounts.list(store, keys) }
     secrets.kept.putAll(kept)
     assertEquals(listOf("default"), enroll.accounts.list(store, keys))
-    // If the secret cannot be saved, no store is made, and none is lost.
+    // If the secret cannot be saved, no store is made and no data is lost.
     secrets.fault = { IOException("full") }
     val client = enroll.open(Sandbox.shared.configuration(), store(), ClientOptions(keys = keys))
     refused(Status.STORE_IO) { client.registration.begin() }

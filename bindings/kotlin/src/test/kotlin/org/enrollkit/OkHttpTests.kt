@@ -77,8 +77,8 @@ class PickyServer : AutoCloseable {
   }
 }
 
-/** Keeps the head of each request as it came, and gives the answer of its path, otherwise 200. It keeps no
- * connection open. */
+/** Records the head of each request as it was received, and sends the answer for its path, or 200 if there is none. It
+ * keeps no connection open. */
 class RawServer : AutoCloseable {
   val heads = CopyOnWriteArrayList<String>()
   val answers = HashMap<String, String>()
@@ -323,7 +323,7 @@ class OkHttpTests : Case() {
     val fault = assertThrows(InterruptedIOException::class.java) { http.get(api.origin) }
     assertEquals("timeout", fault.message)
     assertEquals(1 to first, api.heads.size to client.accessToken().value)
-    // The renewal that was sent ends now, and with it the wait of `close`.
+    // This ends the renewal that was sent, and so `close`, which waits for it.
     sandbox.close()
   }
 

@@ -42,7 +42,7 @@ class ServingTests : Case() {
     suspend fun open(keys: Keys? = null, transport: HttpTransport? = null): EnrollClient =
       enroll.open(Sandbox.shared.configuration(), store(), ClientOptions(keys = keys, transport = transport))
 
-    /** All messages that came so far. */
+    /** All messages that the daemon has received so far. */
     fun messages(): List<JsonObject> = heard.takeIf { it.exists() }?.readLines().orEmpty()
       .mapNotNull { line -> runCatching { parseObject(line, "a line") }.getOrNull() }
 
@@ -263,8 +263,7 @@ class ServingTests : Case() {
     val paths = ConcurrentLinkedQueue<String>()
     val client = enroll.open(Sandbox.shared.configuration(), store, ClientOptions(transport = { request ->
       paths.add(request.url)
-      // Requests that were not sent when the client closes are not sent any more; a refresh request in progress is
-      // awaited.
+      // After the client is closed, no new requests are sent, but closing waits for a refresh request in progress.
       if (request.url.endsWith("/token") && began.complete(Unit)) gate.await()
       UrlConnectionTransport().send(request)
     }))

@@ -54,7 +54,7 @@ class SignInTests : Case() {
     val outcome = later.token.access().said() as AccessOutcome.Valid
     assertEquals(token.value, outcome.accessToken)
     assertTrue("email" in outcome.scope!!)
-    // From memory as well.
+    // A token from memory has the scopes, too.
     assertEquals(List(3) { outcome.scope }, List(3) { later.accessToken().scope })
     val renewed = later.token.refresh().said() as AccessOutcome.Valid
     assertNotEquals(token.value, renewed.accessToken)
@@ -93,7 +93,7 @@ class SignInTests : Case() {
     client.registration.resume(Sandbox.shared.play(client.registration.begin().url))
     client.registration.confirm()
     client.accessToken()
-    // On a busy machine that tenth of a second may be over between two calls.
+    // A token is given out again for a tenth of a second. On a busy machine, two calls may be further apart.
     assertTrue((1..200).any { client.accessToken() === client.accessToken() })
     val before = client.accessToken().value
     val renewed = client.refresh().value
