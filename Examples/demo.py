@@ -131,7 +131,7 @@ class Sandbox:
         self.issuer, self.configuration = ready["issuer"], ready["configuration"]
 
     def control(self, action):
-        """Runs an action of the sandbox: counters, sessions, or a fault (`enroll-sandbox --faults` lists the faults)."""
+        """Runs an action of the sandbox: counters, sessions, or a fault (`enroll-sandbox --faults` lists them)."""
         body = json.dumps({"do": action}).encode()
         request = urllib.request.Request(f"{self.issuer}/_control", body, {"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=10) as answer:

@@ -42,7 +42,7 @@
  * copy a secret out of a buffer, wipe your copy with enroll_wipe.
  *
  * STRUCTS begin with `struct_size`, which each struct's INIT macro sets; zero is the default of every other member.
- * Structs only ever grow at the end: a newer library accepts an older, shorter struct and writes no further than its
+ * Structs grow only at the end: a newer library accepts an older, shorter struct and writes no further than its
  * size. If a longer struct sets a member that this library does not know, the call returns ENROLL_E_UNSUPPORTED. If a
  * struct is shorter than its first version (because struct_size was never set, for example), the call returns
  * ENROLL_E_INVALID_ARGUMENT.
@@ -338,7 +338,8 @@ void enroll_buf_free(enroll_buf *buffer);
 void enroll_wipe(void *memory, size_t size);
 
 /** Disables core dumps of this process, and debugging by the same user, until the process runs another program. The
- *  library never calls this by itself: it is for programs that nobody needs to debug where they run. enrolld calls it.
+ *  library never calls this by itself: it is for programs that need no debugging on the machine where they run. enrolld
+ *  calls it.
  *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the system refuses); ENROLL_E_INVALID_ARGUMENT. */
 enroll_status enroll_hide_memory(enroll_error *error);
 
@@ -493,7 +494,7 @@ typedef struct enroll_client_options {
 /** Initializes `options` as ENROLL_CLIENT_OPTIONS_INIT does; see enroll_error_init. */
 void enroll_client_options_init(enroll_client_options *options, size_t struct_size);
 
-/** Opens a client. Sends no request. `options` and `client` must not be NULL; Free `*client` with enroll_client_free.
+/** Opens a client. Sends no request. `options` and `client` must not be NULL; free `*client` with enroll_client_free.
  *  Several clients may use one account in one directory, in one process or in many.
  *  Returns ENROLL_OK; ENROLL_E_CONFIGURATION (`field` names the key); ENROLL_E_JSON; [store]; ENROLL_E_UNSUPPORTED;
  *  ENROLL_E_BUSY (too many handles); [call] (ENROLL_E_HANDLE and ENROLL_E_FORKED refer to the queue).
@@ -501,9 +502,9 @@ void enroll_client_options_init(enroll_client_options *options, size_t struct_si
 enroll_status enroll_client_new(const enroll_client_options *options, enroll_client **client, enroll_error *error);
 
 /** Closes a client. Calls that wait in other threads return ENROLL_E_CANCELLED, and pending calls call back with it;
- *  this function does not wait for callbacks. Nothing more is sent; requests in progress end, and messages to servers
- *  that are being sent, such as revocations, have 2 seconds. If a code or a refresh token was sent, the client waits
- *  for the answer (at most 30 seconds) and stores it, so the program may exit afterwards. Then the subscriptions end
+ *  this function does not wait for callbacks. No new request is sent. Requests in progress end; revocations and similar
+ *  messages to servers get 2 more seconds. If a code or a refresh token was sent, the client waits for the answer (at
+ *  most 30 seconds) and stores it, so the program may exit afterwards. Then the subscriptions end
  *  (enroll_ended_callback); events that wait for their callback are not dropped. Tokens stay in the store. NULL does
  *  nothing.
  *  Returns ENROLL_OK; ENROLL_E_HANDLE (already freed, or never a client); ENROLL_E_REENTRANT. In a forked child it
@@ -571,20 +572,20 @@ enroll_status enroll_queue_free(enroll_queue *queue);
 
 /* ---- Registration --------------------------------------------------------------------------------------------- */
 
-/* The states of a registration. The letters A to H are those of the documentation; intermediate states have none. */
+/* The states of a registration. The letters A to H are the documentation's short names (docs/states.md). */
 /** The state has not been requested yet, or the platform is not ready. */
 #define ENROLL_STATE_STARTING 0
-/** D: no token; offer the ways to register. */
+/** There is no token: offer the ways to register (D). */
 #define ENROLL_STATE_UNREGISTERED 1
 /** A transaction is in progress. */
 #define ENROLL_STATE_AUTHENTICATING 2
-/** G: tokens arrived; show the profile (enroll_account_waiting) and wait for the user's confirmation. */
+/** Tokens arrived: show the profile (enroll_account_waiting) and wait for the user's confirmation (G). */
 #define ENROLL_STATE_AWAITING_CONFIRMATION 3
-/** A, B, C, H: an access token is available. */
+/** An access token is available (A, B, C, H). */
 #define ENROLL_STATE_ACTIVE 4
-/** E: the token was due and could not be renewed. */
+/** The token was due and could not be renewed (E). */
 #define ENROLL_STATE_RENEWAL_FAILED 5
-/** F: the browser, link, app or code step failed. */
+/** The browser, link, app or code step failed (F). */
 #define ENROLL_STATE_REGISTRATION_FAILED 6
 
 /* The step that a transaction in progress waits for. */
@@ -606,13 +607,13 @@ enroll_status enroll_queue_free(enroll_queue *queue);
 /* How a registration became active. */
 /** It is not active. */
 #define ENROLL_ACTIVE_REASON_NONE 0
-/** A: the platform is not native, and the stand-in token is used. */
+/** The platform is not native, and the stand-in token is used (A). */
 #define ENROLL_ACTIVE_REASON_NOT_NATIVE 1
-/** B: the access token was present and not due. */
+/** The access token was present and not due (B). */
 #define ENROLL_ACTIVE_REASON_VALID 2
-/** C: the token was due, and its renewal succeeded. */
+/** The token was due, and its renewal succeeded (C). */
 #define ENROLL_ACTIVE_REASON_RENEWED 3
-/** H: the user confirmed. */
+/** The user confirmed (H). */
 #define ENROLL_ACTIVE_REASON_CONFIRMED 4
 
 /* The remedy after a failed renewal. */
@@ -637,15 +638,17 @@ typedef struct enroll_state {
   int32_t step;
   /** 1 if nothing more happens until the host or the user acts. */
   int32_t is_settled;
-  /** ENROLL_REMEDY_*, in E. */
+  /** ENROLL_REMEDY_*, if `kind` is ENROLL_STATE_RENEWAL_FAILED. */
   int32_t remedy;
-  /** 1 if the old access token still works, in E. */
+  /** 1 if `kind` is ENROLL_STATE_RENEWAL_FAILED and the old access token still works. */
   int32_t is_token_usable;
-  /** Why, in E and F; ENROLL_OK otherwise. In F the attempt has ended: let the user begin again. */
+  /** Why the renewal or the registration failed; ENROLL_OK if neither failed. After ENROLL_STATE_REGISTRATION_FAILED
+   *  the attempt has ended: let the user begin again. */
   enroll_status reason;
   /** Status of the HTTP response behind `reason`; 0 for none. */
   int32_t reason_http_status;
-  /** The transaction, while authenticating; in G, the one whose profile is to be confirmed; else empty. */
+  /** The transaction in progress, or the transaction whose profile the user has to confirm
+   *  (ENROLL_STATE_AWAITING_CONFIRMATION); else empty. */
   char transaction[ENROLL_TRANSACTION_CAPACITY];
   /** The provider's own error code behind `reason`; empty for none. */
   char reason_oauth_error[ENROLL_OAUTH_ERROR_CAPACITY];
@@ -813,8 +816,8 @@ void enroll_transaction_init(enroll_transaction *transaction, size_t struct_size
  *  For a loopback redirect it also opens the listener. `options` may be NULL for a sign-in with the configured scopes.
  *  `transaction` says what the host has to do next. `url` must not be NULL. `redirect_uri` is the redirect URI that was
  *  sent, including a chosen port. If the provider accepts pushed requests, the URL contains only a reference to the
- *  request, and this call returns the provider's refusal, if any. In G, which an earlier process may have left, it
- *  fails with ENROLL_E_ILLEGAL_STATE: confirm or retry first.
+ *  request, and this call returns the provider's refusal, if any. While a sign-in waits for confirmation, perhaps from
+ *  an earlier process, the call fails with ENROLL_E_ILLEGAL_STATE: confirm or retry first.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; ENROLL_E_UNSUPPORTED (the kind, or something that the configuration
  *  requires); ENROLL_E_CONFIGURATION (a key for this kind is missing); ENROLL_E_JSON (`parameters`); ENROLL_E_BUSY (the
  *  port of the loopback redirect is in use); ENROLL_E_OAUTH (a pushed request was refused); [network]; [store]; [wait];
@@ -826,7 +829,7 @@ enroll_status enroll_registration_begin(enroll_client *client, const enroll_begi
 
 /** Completes a transaction with its redirect: verifies it, exchanges the code, validates the id_token and stores the
  *  tokens. A URL that no pending transaction expects has no effect. If the provider refuses or a check fails, the
- *  transaction is settled as failed, the call returns that failure, and the state is F.
+ *  transaction is settled as failed, the call returns that failure, and the state is ENROLL_STATE_REGISTRATION_FAILED.
  *  Returns ENROLL_OK; ENROLL_E_REDIRECT_MALFORMED; ENROLL_E_REDIRECT_MISMATCH; ENROLL_E_UNSOLICITED;
  *  ENROLL_E_ALREADY_SETTLED; ENROLL_E_TRANSACTION_EXPIRED; ENROLL_E_ACCESS_DENIED; ENROLL_E_LOGIN_REQUIRED;
  *  ENROLL_E_INTERACTION_REQUIRED; ENROLL_E_CONSENT_REQUIRED; ENROLL_E_OAUTH; ENROLL_E_ACTIVATION_FAILED (after an
@@ -866,13 +869,14 @@ enroll_status enroll_registration_submit_code(enroll_client *client, const char 
 enroll_status enroll_registration_await_outcome(enroll_client *client, const char *transaction, size_t transaction_size,
                                                 int64_t timeout_ms, enroll_state *state, enroll_error *error);
 
-/** Confirms the profile of this transaction for the user: G becomes H, and its provisional tokens become the session.
- *  `transaction` is that of the state, or of enroll_account_waiting. Between the question and its answer another
- *  sign-in can arrive, in another process for example: if the tokens of another transaction wait, or none, the call
- *  fails with ENROLL_E_ILLEGAL_STATE and nothing changes. With `requireVerifiedEmail` or `registrationCheckUri` it may
- *  ask the provider and the back end first; each request times out after 30 seconds.
+/** Confirms the profile of this transaction for the user: the state becomes ENROLL_STATE_ACTIVE, and the provisional
+ *  tokens become the session. `transaction` is that of the state, or of enroll_account_waiting. Between the question
+ *  and its answer another sign-in can arrive, in another process for example. If the tokens of another transaction
+ *  wait, or no tokens wait, the call fails with ENROLL_E_ILLEGAL_STATE and nothing changes. With `requireVerifiedEmail`
+ *  or `registrationCheckUri` it may ask the provider and the back end first; each request times out after 30 seconds.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; ENROLL_E_EMAIL_NOT_VERIFIED, ENROLL_E_UNKNOWN_ACCOUNT, [network] (the
- *  state stays G); ENROLL_E_PROFILE_MISMATCH (F); ENROLL_E_OAUTH (E); [store]; [wait]; [call].
+ *  sign-in still waits for confirmation); ENROLL_E_PROFILE_MISMATCH (the registration has failed); ENROLL_E_OAUTH (the
+ *  renewal has failed); [store]; [wait]; [call].
  *  Command: registration.confirm. */
 enroll_status enroll_registration_confirm_transaction(enroll_client *client, const char *transaction,
                                                       size_t transaction_size, enroll_state *state,
@@ -911,7 +915,7 @@ enroll_status enroll_registration_deregister(enroll_client *client, int64_t time
                                              enroll_state *state, enroll_error *error);
 
 /** Reports that the link of ENROLL_ACTION_OPEN_OTHER_APP could not be opened because the app is not on the device. The
- *  transaction fails, and the state is F.
+ *  transaction fails, and the state is ENROLL_STATE_REGISTRATION_FAILED.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_ILLEGAL_STATE (not ENROLL_KIND_APP2APP); ENROLL_E_ALREADY_SETTLED;
  *  ENROLL_E_TRANSACTION_EXPIRED; [store]; [call].
  *  Command: registration.otherAppMissing. */
@@ -1034,8 +1038,8 @@ void enroll_access_init(enroll_access *access, size_t struct_size);
 
 /** Gets an access token that works; call it before every request. A fresh token comes from memory; a token that is due
  *  is renewed first, once for all threads and processes that ask at the same time. `minimum_lifetime` is how many
- *  seconds the token must still be valid; at most nine tenths of its whole life count, and 0 leaves that to the
- *  configured grace period. `access` receives the outcome. `token` must not be NULL.
+ *  seconds the token must still be valid, but at most nine tenths of its whole lifetime; 0 means the configured grace
+ *  period. `access` receives the outcome. `token` must not be NULL.
  *  Returns ENROLL_OK (`access->outcome` is ENROLL_ACCESS_VALID or ENROLL_ACCESS_STALE); ENROLL_E_REAUTHENTICATE (no
  *  user is signed in, or the provider ended the session); ENROLL_E_EXPIRED (no network: retry later);
  *  ENROLL_E_REJECTED; ENROLL_E_BUSY (another renewal is in progress, and `timeout_ms` passed); ENROLL_E_ILLEGAL_STATE
@@ -1083,9 +1087,9 @@ typedef struct enroll_audience {
 void enroll_audience_init(enroll_audience *audience, size_t struct_size);
 
 /** Like enroll_token_access, for `audience`; NULL means the session's own token. If the provider refuses this audience,
- *  the session and all other tokens stay as they are, and no process requests this audience again for a minute, or,
- *  if it refused the resource, until the next sign-in. An older token that a renewal may have ended is renewed by the
- *  next call for it. enroll_token_list lists the scopes that the provider granted. For `minimum_lifetime` see
+ *  the session and all other tokens stay as they are, and no process requests this audience again for a minute, or, if
+ *  it refused the resource, until the next sign-in. If a renewal may have made an older token invalid, the next call
+ *  for that token renews it. enroll_token_list lists the scopes that the provider granted. For `minimum_lifetime` see
  *  enroll_token_access. `token` must not be NULL.
  *  Returns what enroll_token_access returns; ENROLL_E_REJECTED (`invalid_target`, `invalid_scope`, no refresh token).
  *  Command: token.access. Source: RFC 6749 6, RFC 8707. */
@@ -1114,8 +1118,8 @@ enroll_status enroll_token_refresh_for(enroll_client *client, const enroll_audie
 enroll_status enroll_token_list(enroll_client *client, enroll_buf *tokens, enroll_error *error);
 
 /** Erases the tokens on this device and revokes them at the provider, without ending the session in the browser.
- *  Transactions begun before end with the tokens. A revocation that waits for a browser since enroll_logout_begin is
- *  sent now. enroll_logout_told says whether the provider knows of it.
+ *  Transactions that began before this call end, too. If enroll_logout_begin left a revocation that waits for the
+ *  browser, it is sent now. enroll_logout_told says whether the provider knows of it.
  *  Returns ENROLL_OK; [store]; [wait]; [call].
  *  Command: token.revoke. Source: RFC 7009. */
 enroll_status enroll_token_revoke(enroll_client *client, int64_t timeout_ms, enroll_error *error);
@@ -1202,25 +1206,26 @@ enroll_status enroll_identity_userinfo(enroll_client *client, int64_t timeout_ms
  *  becomes empty, with size 0; `expires_at` becomes 0. `profile` is a JSON object. `id_token` is the token that the
  *  provider sent. `access_token` is the stored token, even if it has expired (enroll_token_access returns a valid one).
  *  `registration_type` is "SOCIAL" or "PASSWORDLESS". For a sign-in that waits for confirmation see
- *  enroll_account_waiting; whether the session renews its token, enroll_account_renewal says.
+ *  enroll_account_waiting. enroll_account_renewal says whether the session renews its token.
  *  Returns ENROLL_OK; [store]; [call].
  *  Command: account.read. */
 enroll_status enroll_account_read(enroll_client *client, enroll_buf *profile, enroll_buf *id_token,
                                   enroll_buf *access_token, enroll_buf *registration_type, int64_t *expires_at,
                                   enroll_error *error);
 
-/** Reads whether the confirmed session renews its access token. `renews` becomes 1, or 0: then the user signs in again
- *  when the token expires. `renewable_until` becomes the time at which the refresh token ends unless a renewal replaces
- *  it, in seconds since 1970; 0 if the session does not renew, or if the provider does not say.
+/** Reads whether the confirmed session renews its access token. `renews` becomes 1 if it does. If it becomes 0, the
+ *  user has to sign in again when the token expires. `renewable_until` becomes the time at which the refresh token ends
+ *  unless a renewal replaces it, in seconds since 1970; 0 if the session does not renew, or if the provider does not
+ *  say.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no user is signed in); [store]; [call].
  *  Command: account.read. */
 enroll_status enroll_account_renewal(enroll_client *client, int32_t *renews, int64_t *renewable_until,
                                      enroll_error *error);
 
-/** Reads the sign-in that waits for the user's confirmation (G), beside the session or without one: `transaction`,
- *  which enroll_registration_confirm_transaction takes; `profile`, a JSON object, which is empty if the provider does
- *  not say who the user is; and `registration_type`, as in enroll_account_read. The three belong together. Its tokens
- *  are not handed out.
+/** Reads the sign-in that waits for the user's confirmation; a confirmed session may exist at the same time.
+ *  `transaction` is for enroll_registration_confirm_transaction. `profile` is a JSON object, which is empty if the
+ *  provider does not say who the user is. `registration_type` is as in enroll_account_read. All three are of the same
+ *  sign-in. Its tokens are not returned.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no sign-in waits); [store]; [call].
  *  Command: account.read. */
 enroll_status enroll_account_waiting(enroll_client *client, enroll_buf *transaction, enroll_buf *profile,
@@ -1240,8 +1245,8 @@ enroll_status enroll_account_waiting(enroll_client *client, enroll_buf *transact
 
 /** Protects the stored account data with a `pin` of 4 to 64 bytes. The account stays open in this process; in every
  *  other process calls return ENROLL_E_STORE_LOCKED, field "pin", until enroll_pin_unlock. Anyone who has the store's
- *  key can try all short PINs. Takes up to a second, as do the functions below. Ends ENROLL_STEP_PIN: the profile that
- *  waited for the PIN is shown (G) or, without confirmation, confirmed (H).
+ *  key can try all short PINs. Takes up to a second, as do the functions below. Ends ENROLL_STEP_PIN: the registration
+ *  then waits for the user's confirmation or, if none is configured, is active.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE (the account already has a PIN, or nothing is stored yet);
  *  ENROLL_E_UNSUPPORTED (the store is in memory); [store]; [call].
  *  Command: pin.set. */
@@ -1289,12 +1294,12 @@ enroll_status enroll_diagnostics_export(enroll_client *client, enroll_buf *diagn
 #define ENROLL_TOLD_NOT_POSSIBLE 3
 
 /** Erases the tokens on this device, then revokes them at the provider (later, if it cannot be reached: see
- *  enroll_logout_told), and returns the URL that ends the session in the browser: open it. Transactions begun before
- *  end with the session: tokens that arrive afterwards are revoked, not stored. `url` becomes empty, with size 0, if
- *  there is no URL to open. With a configured postLogoutRedirectUri the revocation waits for enroll_logout_resume,
- *  for at most 180 seconds, because it may end the session that the browser has to find at the provider;
- *  enroll_token_revoke ends that wait, for a program that does not open the URL. With `local_only` 1 nothing is sent
- *  and no URL is returned. `url` must not be NULL.
+ *  enroll_logout_told), and returns the URL that ends the session in the browser: open it. Transactions that began
+ *  before this call end with the session: tokens that arrive afterwards are revoked, not stored. `url` becomes empty,
+ *  with size 0, if there is no URL to open. With a configured postLogoutRedirectUri the revocation waits for
+ *  enroll_logout_resume, for at most 180 seconds, because it may end the session that the browser has to find at the
+ *  provider; enroll_token_revoke ends that wait, for a program that does not open the URL. With `local_only` 1 nothing
+ *  is sent and no URL is returned. `url` must not be NULL.
  *  Returns ENROLL_OK; [store]; [wait]; [call].
  *  Command: logout.begin. Source: RFC 7009, OpenID Connect RP-Initiated Logout 1.0. */
 enroll_status enroll_logout_begin(enroll_client *client, int32_t local_only, int64_t timeout_ms, enroll_buf *url,
@@ -1302,7 +1307,8 @@ enroll_status enroll_logout_begin(enroll_client *client, int32_t local_only, int
 
 /** Reports in `told` (ENROLL_TOLD_*) whether the provider knows of this client's last sign-out: by enroll_logout_begin,
  *  enroll_token_revoke or enroll_registration_deregister. `told` must not be NULL. `reason`, which may be NULL,
- *  receives the reason, for humans, why the tokens cannot be revoked, or becomes empty, with size 0. Sends nothing.
+ *  receives an explanation, for humans, of why the tokens cannot be revoked, or becomes empty, with size 0. Sends
+ *  nothing.
  *  Returns ENROLL_OK; [call]. */
 enroll_status enroll_logout_told(enroll_client *client, int32_t *told, enroll_buf *reason, enroll_error *error);
 
@@ -1575,9 +1581,9 @@ enroll_status enroll_http_response_add_header(enroll_http_response *response, co
  *  ENROLL_E_HANDLE (not inside `send`). */
 enroll_status enroll_http_response_add_body(enroll_http_response *response, const char *data, size_t size);
 
-/** Says of the `response` that was passed to `send` that nothing of its request left this machine, for example because
- *  there is no network; `send` then returns an error. A sign-in whose code was to be sent goes on waiting, and does not
- *  end.
+/** Reports that nothing of the request left this machine, for example because there is no network. `response` is the
+ *  response that was passed to `send`, which must then return an error. If the request was to send the code of a
+ *  sign-in, the sign-in keeps waiting and does not end.
  *  Returns ENROLL_OK; ENROLL_E_HANDLE (not inside `send`). */
 enroll_status enroll_http_response_set_unsent(enroll_http_response *response);
 
