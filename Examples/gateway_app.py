@@ -25,7 +25,7 @@ try:
             print("Open this in your browser:", transaction.url, flush=True)
             state = client.await_outcome(transaction)
         if isinstance(state, enrollkit.AwaitingConfirmation):
-            client.confirm(transaction=state.transaction)  # a real app shows the profile first, and asks
+            client.confirm(transaction=state.transaction)  # a real app first shows the profile and asks the user
         claims = client.userinfo()
         print(f"Signed in as {claims['name']}, account {claims['sub']}.")
 except enrollkit.EnrollError as error:

@@ -31,7 +31,7 @@ configuration = {
 client = call("client.open", configuration=configuration, store=store)["client"]
 
 state = call("registration.state", client=client)["state"]
-if state["state"] != "awaitingConfirmation":  # as after a program that ended before it confirmed
+if state["state"] != "awaitingConfirmation":  # otherwise an earlier run has not confirmed yet
     begun = call("registration.begin", client=client, kind="signIn")
     print("Open this in your browser:", begun["action"]["url"], flush=True)
     state = call("registration.awaitOutcome", client=client, transaction=begun["transaction"], timeout=600)["state"]

@@ -32,19 +32,19 @@ int main(int argc, char **argv) {
   enroll_state state = ENROLL_STATE_INIT;
   enroll_buf url = ENROLL_BUF_INIT;
   check(enroll_registration_state(client, 0, MINUTE, &state, &error), &error);
-  if (state.kind != ENROLL_STATE_AWAITING_CONFIRMATION) { /* as after a program that ended before it confirmed */
+  if (state.kind != ENROLL_STATE_AWAITING_CONFIRMATION) { /* otherwise an earlier run has not confirmed yet */
     enroll_transaction transaction = ENROLL_TRANSACTION_INIT;
     check(enroll_registration_begin(client, NULL, MINUTE, &transaction, &url, NULL, &error), &error);
     printf("Open this in your browser: %s\n", url.data);
     fflush(stdout);
     enroll_buf_free(&url);
-    size_t size = strlen(transaction.id); /* the redirect comes back to a port of ours */
+    size_t size = strlen(transaction.id); /* the loopback listener receives the redirect */
     check(enroll_registration_await_outcome(client, transaction.id, size, 10 * MINUTE, &state, &error), &error);
   }
   if (state.kind == ENROLL_STATE_AWAITING_CONFIRMATION) {
     enroll_buf transaction = ENROLL_BUF_INIT, profile = ENROLL_BUF_INIT;
     check(enroll_account_waiting(client, &transaction, &profile, NULL, &error), &error);
-    const char *name = strstr(profile.data, "\"name\":\""); /* a real program reads the JSON */
+    const char *name = strstr(profile.data, "\"name\":\""); /* a real program uses a JSON parser */
     name = name ? name + strlen("\"name\":\"") : "somebody\"";
     printf("Hello, %.*s; is this you?\n", (int)strcspn(name, "\""), name);
     check(enroll_registration_confirm_transaction(client, transaction.data, transaction.size, &state, &error), &error);

@@ -17,10 +17,10 @@ configuration: enrollkit.Configuration = {
 try:
     with enrollkit.Client(configuration, store=store) as client:
         state = client.state()
-        if not isinstance(state, enrollkit.AwaitingConfirmation):  # as after a program that ended before it confirmed
+        if not isinstance(state, enrollkit.AwaitingConfirmation):  # otherwise an earlier run has not confirmed yet
             transaction = client.begin()
-            print("Open this in your browser:", transaction.url, flush=True)  # or client.sign_in() for all of this
-            state = client.await_outcome(transaction)  # the redirect comes back to a port of ours
+            print("Open this in your browser:", transaction.url, flush=True)  # client.sign_in() does all of this
+            state = client.await_outcome(transaction)  # the loopback listener receives the redirect
         if isinstance(state, enrollkit.AwaitingConfirmation):
             print(f"Hello, {state.profile.get('name', 'somebody')}; is this you?")
             client.confirm(transaction=state.transaction)

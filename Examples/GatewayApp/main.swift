@@ -32,11 +32,11 @@ do {
     let options = SignInOptions(kind: .bff, connection: provider, parameters: [("app", "swift-app")])
     state = try await client.signIn(options) { url in
       print("Open this in your browser: \(url)")
-      fflush(nil)  // into a pipe, too
+      fflush(nil)  // in case the output is a pipe
     }
   }
   if case .awaitingConfirmation(let transactionID, _) = state {
-    try await client.confirm(transactionID)  // a real app shows the profile first, and asks
+    try await client.confirm(transactionID)  // a real app first shows the profile and asks the user
   }
 
   let claims = try await client.userinfo()

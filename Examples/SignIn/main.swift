@@ -19,9 +19,9 @@ do {
     },
     store: .directory(store))
 
-  let state = try await client.signIn { url in  // returns when the redirect has come back to a port of ours
+  let state = try await client.signIn { url in  // returns once the loopback listener has the redirect
     print("Open this in your browser: \(url)")
-    fflush(nil)  // into a pipe, too
+    fflush(nil)  // in case the output is a pipe
   }
   if case .awaitingConfirmation(let transactionID, let profile) = state {
     print("Hello, \(profile["name"]?.string ?? "somebody"); is this you?")

@@ -1,4 +1,5 @@
-// What the page sees of the main process: functions, no tokens, no ipcRenderer. Never run here: see README.md.
+// The functions of the main process that the page may call. It gets no tokens and no ipcRenderer. Never run here: see
+// README.md.
 'use strict';
 
 const { contextBridge, ipcRenderer } = require('electron');

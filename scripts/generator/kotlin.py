@@ -24,8 +24,8 @@ IMPORTS = {
     "seconds": "kotlin.time.Duration.Companion.seconds",
     "Instant": "kotlin.time.Instant",
 }
-#: Commands that Kotlin writes by hand, with the parameters that Kotlin knows: the generator fails if the manifest has a
-#: new one.
+#: Commands that are written by hand in Kotlin, with the parameters that Kotlin has: the generator fails if the
+#: manifest has a new one.
 BY_HAND = {
     "client.open": ["configuration", "configurationName", "store", "keys", "transport", "account", "platform",
                     "waitForPlatform", "renewInBackground"],

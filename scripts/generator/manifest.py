@@ -1,4 +1,4 @@
-"""The command surface as `enrolld --manifest` prints it, with the few questions that every back end asks about it.
+"""The command surface as `enrolld --manifest` prints it, with the functions that the generators of all languages use.
 
 Types are told apart by their names in `$defs`, units by `format`, other spellings by `aliasOf`. No program reads the
 text of a description.
@@ -16,7 +16,7 @@ FORMAT = 2
 
 
 class Refused(Exception):
-    """Something of the surface cannot be generated. The message says what to do."""
+    """A part of the command surface cannot be generated. The message says what to do."""
 
 
 def words(name):

@@ -71,7 +71,7 @@ ELSEWHERE = {
 
 
 def faults(manifest):
-    """Sentences that say what differs and what to do about it."""
+    """Yields a sentence for each difference, which says what to do about it."""
     header = c.declared((TOP / c.HEADER).read_text())
     swift = swift_sources()
     yield from commands(manifest, header, swift)

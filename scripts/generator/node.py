@@ -1,5 +1,4 @@
-"""Node.js: the knowledge of the surface in `bindings/node`: `src/generated/types.d.ts` and
-`src/generated/surface.js`."""
+"""Node.js: the generated files of `bindings/node`, `src/generated/types.d.ts` and `src/generated/surface.js`."""
 
 from .text import WIDTH, lines
 from .typescript import Types, comment, events, grouped, key, literal, member, table

@@ -11,7 +11,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
 PAGE = TOP / "docs/enroll.md"
-#: enroll with other programs.
+#: The page about enroll with other programs.
 OTHERS = TOP / "docs/other-programs.md"
 STATUSES = TOP / "Sources/enroll/Process/CommandStatus.swift"
 
@@ -118,7 +118,7 @@ def drawn(page):
     return page
 
 
-#: What is drawn behind each mark.
+#: For each mark in a page, the function that makes the text after it.
 MARKS = {"options": options, "endings": statuses, "token formats": token_formats, "credential formats": programs}
 
 if __name__ == "__main__":

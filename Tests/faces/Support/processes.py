@@ -1,7 +1,7 @@
-"""Child processes of the tests: free ports, waiting by polling, and no survivors.
+"""Child processes of the tests: finds free ports, waits by polling, and ends every child.
 
 Every server or driver that a test starts goes through `Child`. A child writes its output to a file. It is ended by its
-process id, and it dies with the test process even if the latter is killed. This module works for any program.
+process id, and it dies with the test process even if the test process is killed. This module works for any program.
 """
 
 import atexit

@@ -1,5 +1,5 @@
-"""The program that the gateway is compared with: a team's code with Starlette, Authlib and asyncpg, as fast as these
-allow.
+"""The program that the gateway is compared with. A team might write it with Starlette, Authlib and asyncpg; it is as
+fast as these libraries allow.
 
 Page, start, callback and session check do the same work as in the gateway, but without limits, audit and languages. One
 statement saves a sign-in. It runs under uvicorn with uvloop and httptools. ISSUER, CLIENT, SECRET, DATABASE, ORIGIN and

@@ -1,4 +1,4 @@
-"""The names of members in other languages are made of the words of their names."""
+"""The generator splits a name of the manifest into words, and makes the names in other languages from these words."""
 
 import sys
 import unittest

@@ -54,7 +54,7 @@ typedef struct request {
   enroll_pending *pending;
 } request;
 
-/* The script of the bridge's own world. Requests and answers are JSON texts. */
+/* The script that runs in the bridge's separate script world. Requests and answers are JSON texts. */
 static const char relay[] =
     "(() => {\n"
     "  const port = window.webkit.messageHandlers." HANDLER ";\n"
@@ -555,7 +555,7 @@ static void run(request *request, json_t *message) {
   answer(request, FALSE, "\"Invalid action\"");
 }
 
-/* The handler exists only in the bridge's world; the origin of the request is checked again all the same. */
+/* The handler exists only in the bridge's script world. Nevertheless, this checks the origin of the request again. */
 static gboolean on_message(WebKitUserContentManager *manager, JSCValue *value, WebKitScriptMessageReply *reply,
                            gpointer data) {
   (void)manager;

@@ -37,9 +37,9 @@ suspend fun signIn(issuer: String, store: String) {
     if (state is State.Unregistered) {
       val transaction = client.registration.begin()
       println("Open this in your browser: ${(transaction.action as Action.OpenURL).url}")
-      state = client.registration.awaitOutcome(transaction.id, 10.minutes) // client.signIn(DesktopBrowser()) is all of this
+      state = client.registration.awaitOutcome(transaction.id, 10.minutes) // or client.signIn(DesktopBrowser())
     }
-    if (state is State.AwaitingConfirmation) { // also of a program that ended before it confirmed
+    if (state is State.AwaitingConfirmation) { // perhaps from an earlier run that has not confirmed yet
       println("Hello, ${state.profile.name ?: "somebody"}; is this you?")
       client.registration.confirm(state.transaction)
     }

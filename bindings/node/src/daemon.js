@@ -11,11 +11,11 @@ import { encoded } from './given.js';
 import { ABI, TIMED, VERSION } from './generated/surface.js';
 import { notStarted } from './program.js';
 
-/** More bytes than the daemon ever queues for a host that reads slowly. */
+/** The limit for a line from the daemon, in bytes: more than the daemon ever queues for a host that reads slowly. */
 const LONGEST_LINE = 1 << 26;
 /** The daemon itself needs at most 30 seconds to end. */
 const LONGEST_END = 40_000;
-/** Seconds that this side waits longer, so that the daemon's own timeout passes first if possible. */
+/** This process waits so many seconds longer than the daemon, so that the daemon's timeout passes first if possible. */
 const GRACE = 1;
 const A_DAY = 86_400;
 
@@ -147,7 +147,7 @@ export class Daemon {
     });
   }
 
-  /** Answers a request of the daemon's. */
+  /** Answers a request of the daemon. */
   reply(message) {
     this.#write(`${JSON.stringify(message)}\n`);
   }
@@ -255,8 +255,8 @@ export class Daemon {
     } else if ((id === null || id === undefined) && message.error) this.#refused(message.error);
   }
 
-  /** The daemon could not read a message, and cannot say which. Every waiting call ends: one would wait
-   * for ever. */
+  /** The daemon could not read a message, and cannot say which. So every waiting call ends: otherwise, one of them
+   *  would wait for ever. */
   #refused({ code, message }) {
     const unread = `the daemon could not read a message of this process (${code}: ${message})`;
     this.#log('error', unread);

@@ -14,7 +14,7 @@ function fill(error, detail) {
   }
 }
 
-/** The error with its own message, which JSON would leave out and a log needs. */
+/** The error as JSON, with its message, which a log needs and JSON.stringify would leave out. */
 const written = (error) => ({ name: error.name, message: error.message, ...error });
 
 /** Why something failed. */

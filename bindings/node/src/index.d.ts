@@ -8,7 +8,7 @@ import type {
 export * from './generated/types.js';
 
 declare global {
-  // As newer versions of TypeScript declare it.
+  // Newer versions of TypeScript declare this themselves, in the same way.
   interface SymbolConstructor {
     readonly asyncDispose: unique symbol;
   }
@@ -103,10 +103,11 @@ export interface HTTPResponse {
 }
 
 /**
- * Sends one request. It must follow no redirects, repeat nothing and check certificates. An exception becomes the
- * `cause` of the error of the call that needed the response: a TimeoutError is a `timeout`, a failed certificate `tls`,
- * a failed connection `network`, and anything else `internal`. If nothing of the request left the machine, a sign-in
- * whose code was to be sent waits instead of ending: the errors of Node.js show it, and a member `notSent: true` says it.
+ * Sends one request. It must follow no redirects, never resend a request, and check certificates. An exception
+ * becomes the `cause` of the error of the call that needed the response: a TimeoutError is a `timeout`, a failed
+ * certificate `tls`, a failed connection `network`, and anything else `internal`. If nothing of the request that
+ * sends a sign-in's code left the machine, the sign-in keeps waiting and does not end. The errors of Node.js show
+ * this case; on your own exception, set the member `notSent: true`.
  */
 export type Transport = (request: HTTPRequest) => HTTPResponse | Promise<HTTPResponse>;
 

@@ -97,8 +97,8 @@ export class Questions {
     this.#parts.delete(client);
   }
 
-  /** Runs a command without a client that these parts serve: `run(waited)`, in seconds. `signal` and `limit`, in seconds, end
-   *  the wait for its turn, too. */
+  /** Runs a command that has no client and needs these parts, by `run(waited)`. `waited` is how many seconds it
+   *  waited for its turn; `signal` and `limit` (in seconds) end that wait, too. */
   async serving(parts, run, { command, signal, limit }) {
     const before = this.#turn;
     let done;
@@ -268,7 +268,7 @@ function responseOf(response, limit) {
   return result;
 }
 
-/** How many causes are followed: a chain of causes may be a circle. */
+/** The maximum number of causes that are followed, because a chain of causes may be circular. */
 const MOST_CAUSES = 16;
 
 /** The status for the value that a transport threw. `fetch` wraps the failure of its connection. */

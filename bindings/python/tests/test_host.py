@@ -54,8 +54,8 @@ class Counted:
 
 
 class Hanging:
-    """A transport that never answers: as a function it ends when the call is given up, as a coroutine function
-    never."""
+    """A transport that never answers. As a function it returns when no caller waits any more; as a coroutine function
+    it never returns."""
 
     def __init__(self):
         self.reached, self.ended = threading.Event(), threading.Event()
@@ -148,7 +148,7 @@ FAILURES = [
     (ZeroDivisionError("a defect of the program's"), enrollkit.EnrollInternal),
     (StopIteration("what no future takes"), enrollkit.EnrollInternal),
 ]
-# Raised in a loop, these exceptions end the loop, whatever code raised them.
+# If any code in an event loop raises one of these exceptions, the loop ends.
 ENDS = [(KeyboardInterrupt(), enrollkit.EnrollInternal), (SystemExit(3), enrollkit.EnrollInternal)]
 
 ANSWERS = [
@@ -260,7 +260,7 @@ async def test_who_waits_no_longer_is_told_to_the_transport(kind, kinds_face, sa
     assert late.value.__cause__ is None
     await came(first.ended)
 
-    # Closing the client gives the request up, too, and affects no other client.
+    # Closing the client cancels the request, too, and affects no other client.
     client = await face.client(
         configuration(sandbox, CUSTOM),
         store=store,

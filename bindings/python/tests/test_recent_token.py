@@ -1,4 +1,4 @@
-"""A token is given out again for a moment without asking the library, but never after this program may have changed
+"""For a moment, a token is returned again without asking the library, but never after this program may have changed
 it."""
 
 import os

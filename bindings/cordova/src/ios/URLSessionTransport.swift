@@ -11,8 +11,8 @@ import Foundation
 #endif
 
 enum URLSessionTransport {
-  /// Pause between two checks whether the call was given up: a request that nobody needs goes on for at most
-  /// this long.
+  /// The pause between two checks whether the call was cancelled: a request that is no longer needed continues for at
+  /// most this long.
   private static let pause = DispatchTimeInterval.milliseconds(200)
 
   /// Passes the struct to `body`. C copies it during the call; the function has no state.

@@ -258,7 +258,7 @@ _loading = threading.Lock()
 
 
 def candidates(path: Optional[str]) -> List[str]:
-    """The places where the library may be, in the order in which they are tried."""
+    """The paths and names under which the library may be found, in the order in which they are tried."""
     if path is not None:
         return [path]
     if named := os.environ.get("ENROLL_LIBRARY"):

@@ -13,7 +13,7 @@ from ._values import told
 
 
 class Single:
-    """An object that cannot be copied or pickled: two of them would close one native object, and it holds secrets."""
+    """An object that cannot be copied or pickled: it holds secrets, and two copies would close one native object."""
 
     def __reduce_ex__(self, protocol: Any) -> Tuple[Any, ...]:
         kind = f"{type(self).__module__}.{type(self).__name__}"

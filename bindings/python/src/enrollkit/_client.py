@@ -783,8 +783,8 @@ class Client(ClientCommands):
                 opens the system's browser.
             confirm: Shows the profile and returns the user's decision: True confirms it, False revokes the tokens. None
                 leaves the decision to `Client.confirm` and `Client.retry`: a sign-in ends with `AwaitingConfirmation`.
-            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction expires. After 30
-                seconds without the browser, a warning in the log says what to compare.
+            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction expires. If the
+                browser does not return within 30 seconds, a warning in the log says what may be wrong.
 
         Returns:
             The state of the registration.

@@ -75,7 +75,7 @@ class EnrollError(Exception):
             oauth_error_description=data.get("oauthErrorDescription"),
             retry_after=data.get("retryAfter"),
         )
-        # The status of a newer library, which this package does not know, is kept as it came.
+        # The status comes from a newer library, and this package does not know it: its name and number are kept.
         told: Dict[str, Any] = {"status": status, "code": data.get("code"), "blame": data.get("blame")}
         told["retryable"] = data.get("retryable")
         for name, fact in told.items():

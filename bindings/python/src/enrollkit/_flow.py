@@ -93,13 +93,13 @@ def check_redirect(transaction: Transaction) -> None:
         )
 
 
-# After this many seconds without a redirect, `sign_in` logs once what to look at, as `enroll login` does.
+# After this many seconds without a redirect, `sign_in` logs once what to check, as `enroll login` does.
 REDIRECT_HINT_DELAY = 30.0
 
 
 def log_redirect_hint(logger: Optional[Logger], transaction: Transaction) -> None:
-    """Logs what to look at while no redirect arrives: a provider that shows its own error page sends none. Logs nothing
-    for an action without a URL: a device learns from its polls what the provider refuses.
+    """Logs what to check if no redirect arrives: a provider that shows its own error page sends no redirect. Logs
+    nothing for an action without a URL: with the device grant, the answers to the polls show why the provider refuses.
     """
     action = transaction.action
     if not isinstance(action, OpenURL):
@@ -126,7 +126,7 @@ def check_confirmed(answer: object) -> bool:
 
 
 def not_confirmed() -> EnrollAccessDenied:
-    """The error of a user who says that the profile is not theirs."""
+    """The error if the user says that the profile is not theirs."""
     return EnrollAccessDenied(
         "the user did not confirm the profile, and its tokens were revoked; "
         "with prompt='login' the provider lets another user sign in"

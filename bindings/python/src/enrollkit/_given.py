@@ -32,7 +32,7 @@ MESSAGE_LIMIT = 1 << 20
 """The limit of the library and the daemon for one call, in bytes."""
 
 DEPTH_LIMIT = 64
-"""Their limit for objects and arrays inside one another."""
+"""The limit of the library and the daemon for the depth of nested objects and arrays."""
 
 _LONGEST = 86_400.0
 

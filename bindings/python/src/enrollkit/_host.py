@@ -71,8 +71,8 @@ class HTTPResponse:
 
 
 Transport = Callable[[HTTPRequest], HTTPResponse]
-"""Sends one request. It must follow no redirects, repeat nothing and check certificates. Several threads call it at
-once, and it must not use a client (`EnrollReentrant`). If it raises, the call that needed the response fails:
+"""Sends one request. It must follow no redirects, resend nothing and check certificates. Several threads call it
+at once, and it must not use a client (`EnrollReentrant`). If it raises, the call that needed the response fails:
 `TimeoutError` becomes `EnrollTimeout`, `ssl.SSLError` becomes `EnrollTLS`, any other `OSError` becomes `EnrollNetwork`,
 and every other exception becomes `EnrollInternal`, each with the exception as its cause. Library and daemon call it
 alike; a daemon waits at most `HTTPRequest.timeout`, for a response of at most 1 MiB with its headers.
@@ -239,7 +239,7 @@ def explaining(parts: Optional[Parts]) -> ContextManager[None]:
 
 
 class _Mark:
-    """Marks a run of the program's own code that serves the library or a daemon."""
+    """Marks that the program's own code runs now, for the library or a daemon."""
 
     def __init__(self, owner: object) -> None:
         self.owner = owner

@@ -23,7 +23,7 @@ NO_MORE = ""
 """Passed to a listener instead of an event's name when no more events will arrive."""
 
 LONGEST_LINE = 1 << 26
-"""More messages than the daemon ever queues for a host that reads slowly."""
+"""The limit for a line from the daemon, in bytes: more than the daemon ever queues for a host that reads slowly."""
 
 # This side waits this much longer, so that the daemon's own timeout, in whole seconds, passes first if possible.
 _GRACE = 1.0

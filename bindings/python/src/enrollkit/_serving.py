@@ -161,11 +161,13 @@ class Questions:
 
     def __init__(self, begin: Callable[[Question], None]) -> None:
         self._begin = begin
-        # Weak: requests from before a client closed are answered, then the client's parts are released.
+        # Weak references: the requests that came before a client was closed are still answered; then the client's parts
+        # are released.
         self._parts: weakref.WeakValueDictionary[str, Parts] = weakref.WeakValueDictionary()
         self._open: Dict[str, Question] = {}
         self._early: List[Question] = []
-        # Weak: if Ctrl-C interrupts an opening, its object disappears, and nothing waits for that client.
+        # Weak references: if Ctrl-C interrupts an opening, its object is collected, and no request waits for that
+        # client any more.
         self._opening: weakref.WeakSet[Any] = weakref.WeakSet()
         self.store: Optional[Parts] = None
         """Serves the command about a store that is in progress; there is one at a time."""
@@ -175,11 +177,11 @@ class Questions:
         return bool(self._parts or self._open or self.store)
 
     def opening(self, one: object) -> None:
-        """Says that a client that `one` serves is being opened, as long as `one` exists."""
+        """Registers that a client is being opened, for as long as the object `one` exists."""
         self._opening.add(one)
 
     def opened(self, one: object, client: object, parts: Parts) -> None:
-        """Says that the client is open, or (None) was not opened. The reading thread calls it."""
+        """Registers that the client was opened; with None, that it was not. Called on the reading thread."""
         self._opening.discard(one)
         if isinstance(client, str):
             self._parts[client] = parts

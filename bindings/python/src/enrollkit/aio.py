@@ -368,7 +368,7 @@ class Daemon(AsyncCoreCommands):
             raise EnrollHandle("the daemon is closed")
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
-        # If one task is cancelled, the start goes on for the others.
+        # If one task is cancelled, the start continues for the others.
         await asyncio.shield(self._starting)
 
     async def _start(self) -> None:
@@ -854,8 +854,8 @@ class Client(AsyncClientCommands):
                 not wait. By default it opens the system's browser.
             confirm: Shows the profile and returns the user's decision: True confirms it, False revokes the tokens. None
                 leaves the decision to `Client.confirm` and `Client.retry`: a sign-in ends with `AwaitingConfirmation`.
-            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction expires. After 30
-                seconds without the browser, a warning in the log says what to compare.
+            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction expires. If the
+                browser does not return within 30 seconds, a warning in the log says what may be wrong.
 
         Returns:
             The state of the registration.
@@ -937,7 +937,7 @@ class Client(AsyncClientCommands):
         if self._task is None:
             self._task = asyncio.create_task(self._open())
         try:
-            # If one task is cancelled, the opening goes on for the others.
+            # If one task is cancelled, the opening continues for the others.
             return await asyncio.shield(self._task)
         except EnrollError:
             self._task = None

@@ -85,7 +85,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
      *
      * @param directory the directory of `libenroll_jni.so` and `libenroll.so.0`. null: the system property
      *   `enrollkit.library.path`, else the libraries in the jar, else the JVM's library path
-     * @param log receives the exceptions of a host's own transport or secret store, and what to compare if a sign-in takes long
+     * @param log receives the exceptions of a host's own transport or secret store, and a hint if a sign-in takes long
      * @throws EnrollException [Status.UNSUPPORTED]: the library was not found, or its version does not match
      */
     @JvmStatic
@@ -100,7 +100,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
      *
      * @param program the daemon, `enrolld`: a path, or a name that is looked up in `PATH`
      * @param logLevel `error`, `warning`, `info` or `debug`
-     * @param log receives the daemon's log, the exceptions of a host's own transport or secret store, and what to compare if a
+     * @param log receives the daemon's log, the exceptions of a host's own transport or secret store, and a hint if a
      *   sign-in takes long
      * @throws EnrollException [Status.UNSUPPORTED]: the program could not be started
      */

@@ -95,9 +95,9 @@ public class EnrollClient internal constructor(
    * user leaves the browser, the sign-in is cancelled, and the returned state says so. If an earlier sign-in waits for the
    * user's confirmation, no browser opens, and that state is returned: ask, then confirm its transaction.
    *
-   * With a loopback redirect, the sign-in is also cancelled if this coroutine is, or if [userAgent] fails. After 30 seconds
-   * without the browser, the log says what to compare: the [EnrollLog] or, without one, the logger `org.enrollkit` of
-   * `java.util.logging`.
+   * With a loopback redirect, the sign-in is also cancelled if this coroutine is, or if [userAgent] fails. If the
+   * browser does not return within 30 seconds, a line in the log says what may be wrong. The log is the [EnrollLog]
+   * or, without one, the logger `org.enrollkit` of `java.util.logging`.
    *
    * On a desktop, with a loopback redirect:
    * ```

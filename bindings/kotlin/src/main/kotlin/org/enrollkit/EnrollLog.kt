@@ -1,8 +1,8 @@
 package org.enrollkit
 
 /**
- * Receives the daemon's log, the exceptions of a host's own transport or secret store, and what to compare if a sign-in
- * takes long. Several threads call it at once. No text from the core contains a secret; the host is responsible for the
+ * Receives the daemon's log, the exceptions of a host's own transport or secret store, and a hint if a sign-in takes
+ * long. Several threads call it at once. No text from the core contains a secret; the host is responsible for the
  * texts of its own exceptions.
  */
 public fun interface EnrollLog {
