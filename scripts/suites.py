@@ -62,7 +62,7 @@ def counted_by_swift(text, status):
 
 
 def troubles(text):
-    """Of the output of Swift's tests: the failed and the skipped tests, or the last lines of a run that did not end."""
+    """What to show of the output of Swift's tests: failed and skipped tests, or the end of a run that broke off."""
     lines = text.splitlines()
     if "Test run with" not in text:
         return "\n".join(lines[-40:])

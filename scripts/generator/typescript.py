@@ -126,7 +126,7 @@ class Types:
 
 
     def without(self, schema):
-        """The parameters of a method without those that it does not have."""
+        """The parameters of a command, without those that this binding leaves out (`omit`)."""
         properties = {name: one for name, one in schema.get("properties", {}).items() if name not in self.omit}
         return {**schema, "properties": properties}
 

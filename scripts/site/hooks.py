@@ -38,7 +38,7 @@ site, repository = {}, {}
 
 
 def on_config(config):
-    """Puts the gateway's pages and the guides to providers that mkdocs.yml does not name at the ends of their parts."""
+    """Adds the pages about the gateway and about providers that mkdocs.yml does not name to the ends of their parts."""
     for part in config.nav:
         for title, entries in part.items():
             folder = {"Gateway": "gateway", "Providers": "providers"}.get(title)

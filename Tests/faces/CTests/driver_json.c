@@ -1,4 +1,4 @@
-/* The translations of driver_json.h. */
+/* The functions of driver_json.h. */
 
 #include "driver_json.h"
 

@@ -53,8 +53,8 @@ class Closing(CommandCase):
 
     def test_one_end_asked_for_by_several_signals_loses_no_session(self):
         self.sign_in()
-        # The signals of systemd with SendSIGHUP, of timeout(1), of a closed terminal and its shell, of Ctrl-C under
-        # timeout(1).
+        # The signals that arrive from systemd with SendSIGHUP; from timeout(1); from a closed terminal and its shell;
+        # and after Ctrl-C under timeout(1).
         for numbers in (
                 (signal.SIGTERM, signal.SIGHUP), (signal.SIGTERM, signal.SIGTERM), (signal.SIGHUP, signal.SIGHUP),
                 (signal.SIGINT, signal.SIGINT, signal.SIGINT)):

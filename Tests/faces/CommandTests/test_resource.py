@@ -1,4 +1,4 @@
-"""Signing in at a resource: which server it names, the question to the user, and the token from there."""
+"""Signing in for a resource: the server that it names, the question to the user, and the token for the resource."""
 
 import http.server
 import json

@@ -83,7 +83,7 @@ class Chroot:
         subprocess.run([*AS_ROOT, "cp", "-r", "--no-preserve=ownership", source, self.root / target.lstrip("/")], check=True)
 
     def install(self, *packages):
-        """Debian packages of the mirror by their names, and files by their paths; recommendations are left out."""
+        """Installs packages, by name from Debian's mirror or by path from a file; leaves out recommended packages."""
         names = []
         for package in packages:
             if isinstance(package, Path):

@@ -16,7 +16,7 @@ def main():
         built = subprocess.run([TOP / "scripts/build", "bench-steps"], stdout=output, stderr=output, cwd=TOP)
     if built.returncode:
         sys.exit(f"bench-steps does not build:\n{log.read_text()}")
-    # The program saves into the current folder, so that is on a real disk.
+    # The program saves into the current folder, which must be on a real disk.
     subprocess.run([BUILT / "bench-steps"], check=True, cwd=workspace("steps"))
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A provider over TLS that does as little as possible: it answers with fixed strings, on connections that stay open.
 
-    tls_provider.py CERTIFICATE_CHAIN KEY      prints its port, and ends with standard input
+    tls_provider.py CERTIFICATE_CHAIN KEY      prints its port, and ends when standard input ends
 
 It serves its metadata, answers every form with tokens without an id_token, and knows one user.
 """

@@ -585,7 +585,7 @@ class Daemon(AsyncCoreCommands):
 
 
 def _is_coroutine(transport: object) -> bool:
-    # Also a method, and an object whose `__call__` is a coroutine function.
+    # The transport may also be a method, or an object whose `__call__` is a coroutine function.
     called = transport if inspect.isroutine(transport) else type(transport).__call__
     return inspect.iscoroutinefunction(transport) or inspect.iscoroutinefunction(called)
 

@@ -111,7 +111,7 @@ def _place(url: URL) -> Place:
 
 
 def _origin(url: str) -> Origin:
-    """An origin that the program names; its host may be in any script.
+    """An origin that the program names. Its host may contain letters of any alphabet.
 
     Raises:
         EnrollInvalidArgument: a token must not be sent there.
