@@ -1,5 +1,5 @@
-// The sign-in for a bridge's requests: begun once for all bridges of the user, then awaited. Only a request of the host
-// begins one; a timer never opens a browser.
+// The sign-in for a bridge's requests. It is started once for all bridges of the user, and each bridge waits for its
+// end. Only a request of the host starts a sign-in: a timer never opens a browser.
 
 import EnrollCrypto
 import EnrollHost
@@ -8,9 +8,9 @@ import EnrollPosix
 import EnrollRules
 import EnrollSteps
 
-/// What a request needs a sign-in for.
+/// Why a request needs a sign-in.
 struct SignInNeed {
-  /// `WWW-Authenticate` of the server.
+  /// The server's `WWW-Authenticate`.
   var challenge: String?
   /// Whether a new sign-in is necessary even if there is a session.
   var again = false
@@ -28,7 +28,7 @@ struct SignInNeed {
 
 /// The sign-in that requests of this bridge wait for.
 struct BridgeSignIn {
-  /// How the wait goes on.
+  /// The progress of the wait.
   enum Progress {
     case waiting
     /// The store may have a new session.
@@ -37,9 +37,9 @@ struct BridgeSignIn {
   }
 
   private static let declinedSeconds: Int64 = 60
-  /// How long no other sign-in begins for scopes that the user has declined.
+  /// For how many seconds no other sign-in starts for scopes that the user has declined.
   private static let declinedScopesSeconds: Int64 = 600
-  /// How long after any other failure further requests get the same error.
+  /// For how many seconds after any other failure further requests get the same error.
   private static let failedSeconds: Int64 = 5
   /// For how many seconds after a tab was opened it is not opened again.
   private static let tabSeconds: Int64 = 120
@@ -49,7 +49,7 @@ struct BridgeSignIn {
   let options: BridgeOptions
   let session: CommandSession
   private let files: SignInFiles?
-  /// The record when the wait began.
+  /// The record of the last sign-in, as it was when the wait began.
   private var before: SignInRecord?
   private(set) var isAwaited = false
   /// The process that this bridge has started; nil if another one signs in.
@@ -63,7 +63,7 @@ struct BridgeSignIn {
     files = SignInFiles(session.place)
   }
 
-  /// Begins to wait for a sign-in, and starts it if nobody has.
+  /// Begins to wait for a sign-in, and starts it if none is in progress.
   /// - Returns: an error if no sign-in can be awaited.
   mutating func begin(_ need: SignInNeed) -> ErrorAnswer? {
     guard options.policy != .never, let files else { return required(opened: false, need) }
@@ -103,7 +103,7 @@ struct BridgeSignIn {
     if started != nil { Terminal.errors.say("enroll mcp: a sign-in for \(options.serverName) begins.") }
   }
 
-  /// The answer of a sign-in that ended shortly before.
+  /// The error of a sign-in that failed a short time ago; nil if none did.
   private func remembered(
     _ record: SignInRecord?, _ need: SignInNeed, isBusy: Bool
   ) -> ErrorAnswer? {
@@ -142,7 +142,8 @@ struct BridgeSignIn {
           "To use \(options.serverName), open \(device.url) and type \(device.code). Then try again."))
     }
     let record = files.record
-    // Before the session is looked at, because the earlier one may have been renewed in the meantime.
+    // The failure is checked before the session: the earlier session may have been renewed in the meantime, and would
+    // look new.
     if let record, record != before, record.failure != nil {
       return .failed(failed(record, need))
     }
@@ -158,10 +159,10 @@ struct BridgeSignIn {
     return .waiting
   }
 
-  /// The scopes for which a process asked; nil for a sign-in at a terminal, of which nothing is known.
+  /// The scopes that the sign-in requested; nil for a sign-in at a terminal, whose scopes are unknown.
   var askedScopes: Set<String>? {
     guard hasProcess else { return nil }
-    // Another bridge may have begun it.
+    // Another bridge may have started the sign-in.
     let record = files?.record
     return SignInNeed.scopes(of: record == nil || record == before ? need.challenge : record?.challenge)
   }
@@ -174,7 +175,7 @@ struct BridgeSignIn {
   // MARK: Tokens that the server refuses
 
   /// Remembers that the server has refused a new token, so that no bridge opens a tab for it.
-  /// - Parameter scopes: what it wanted instead; empty if it gave no scopes.
+  /// - Parameter scopes: the scopes that the server asked for; empty if it named none.
   func rememberRefusal(of token: Secret, for scopes: Set<String> = []) {
     files?.rememberRefusal(of: token, for: scopes, at: session.now)
   }
@@ -191,7 +192,7 @@ struct BridgeSignIn {
       "The sign-in for \(options.serverName) failed: \(words)", command: command(need))
   }
 
-  /// The error for a request whose time is over, or for which no sign-in is begun.
+  /// The error for a request whose wait has timed out, or for which no sign-in is started.
   func required(opened: Bool, _ need: SignInNeed) -> ErrorAnswer {
     let record = files?.record
     let issuer = record?.issuerHost.map { "at \($0) " } ?? ""
@@ -208,7 +209,8 @@ struct BridgeSignIn {
       reason, "\(cause)Sign in to \(purpose): run \(command(need)), then try again.", command: command(need))
   }
 
-  /// The error for a request that the server refuses for its scopes although the user has just signed in for them.
+  /// The error for a request that the server refuses for missing scopes, although the user has just signed in with
+  /// them.
   func scopesRefused(_ need: SignInNeed) -> ErrorAnswer {
     ErrorAnswer(
       .moreScopes,

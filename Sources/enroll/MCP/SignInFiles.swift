@@ -32,13 +32,13 @@ struct SignInFiles {
   /// Whether a sign-in is in progress.
   var isBusy: Bool { holder != nil }
 
-  /// The record of the sign-in that is in progress; nil if it has not begun its record yet.
+  /// The record of the sign-in that is in progress; nil if there is none, or if it has not begun its record yet.
   var present: SignInRecord? {
     guard let holder, let record else { return nil }
     return holder < 0 || record.process == Int64(holder) ? record : nil
   }
 
-  /// A new file for what the sign-in prints.
+  /// Opens a new file for the output of the sign-in.
   func openRecord() -> Int32 {
     let descriptor = enroll_posix_open(
       "\(path).json", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -46,7 +46,7 @@ struct SignInFiles {
     return descriptor
   }
 
-  /// The last sign-in; nil if there was none.
+  /// The record of the last sign-in; nil if there was none.
   var record: SignInRecord? { Self.read("\(path).json").flatMap { SignInRecord($0[...]) } }
 
   private static func read(_ path: String) -> [UInt8]? {
@@ -71,13 +71,15 @@ struct SignInFiles {
 
   // MARK: The token that the server refuses
 
-  /// A server that wants other scopes after each sign-in gets no more sign-ins than that, for the same time.
+  /// The most sets of scopes that a server can ask for after sign-ins. If it asks for more, no sign-in starts for
+  /// them until ``refusedSeconds`` have passed.
   private static let mostScopeSets = 3
   /// How long a refusal is remembered, in seconds.
   private static let refusedSeconds: Int64 = 600
 
   /// Remembers, for all bridges, that the server has refused this token although it was new.
-  /// - Parameter scopes: what the server wanted after a sign-in for scopes (403); empty after a 401.
+  /// - Parameter scopes: the scopes that the server still asked for with 403, after a sign-in for scopes; empty after
+  ///   a 401.
   func rememberRefusal(of token: Secret, for scopes: Set<String>, at now: Int64) {
     guard let label = Self.label(token) else { return }
     var sets = refusals(for: scopes, at: now)?.sets ?? []
@@ -89,7 +91,7 @@ struct SignInFiles {
     try? Folders.write(json.text + "\n", to: refusalPath(for: scopes))
   }
 
-  /// Whether the server has refused this token for these scopes, or further scopes too often.
+  /// Whether the server has refused this token for these scopes, or has asked for further scopes too often.
   func isRefused(_ token: Secret, for scopes: Set<String>, at now: Int64) -> Bool {
     guard let known = refusals(for: scopes, at: now) else { return false }
     let isSame = Self.label(token).map { ASCII.equals($0, known.token) } ?? false
@@ -110,7 +112,7 @@ struct SignInFiles {
 
   private static func text(_ scopes: Set<String>) -> String { scopes.sorted().joined(separator: " ") }
 
-  /// Tells a token from others, and says nothing about it.
+  /// A digest that distinguishes the token from other tokens, and reveals nothing about it.
   private static func label(_ token: Secret) -> String? {
     (try? Digest.sha256.hash(Array(token.reveal().utf8))).map { Base64URL.encode($0) }
   }

@@ -1,6 +1,6 @@
-// The sign-in of a bridge runs in a process of its own: hosts start and kill bridges while the user is in the browser.
-// The process is `enroll login` without a terminal. It holds a lock, so that all bridges of a user open one tab, and
-// writes what it prints into a file, which the bridges read. They learn of the session from the store.
+// The sign-in of a bridge runs in a separate process, because hosts start and kill bridges while the user is in the
+// browser. The process is `enroll login` without a terminal. It holds a lock, so that all bridges of a user open only
+// one tab. It writes its output to a file, which the bridges read. They find the new session in the store.
 
 import CPosix
 import EnrollArguments
@@ -35,7 +35,7 @@ enum SignInHelper {
   /// Starts a sign-in, unless one is in progress.
   /// - Parameters:
   ///   - login: the arguments of `enroll login`.
-  ///   - last: the record of the last sign-in. If another one has ended since, none is begun.
+  ///   - last: the record of the last sign-in. If another sign-in has ended since, this one does not start.
   ///   - passphrase: opens the store.
   /// - Returns: the process; nil if none could be started.
   static func start(
@@ -56,12 +56,13 @@ enum SignInHelper {
       return CommandStatus.failed.rawValue
     }
     guard given == words else { return nil }
-    // The descriptor of the answers stays open until this process ends. Its starter waits for that.
+    // The descriptor for the answers stays open until this process ends. The process that started this one waits for
+    // that.
     guard let (order, _) = DetachedProcess.begin(runningSeconds: runningSeconds),
       let json = try? JSON.parse(order), let path = json["place"]?.string
     else { return CommandStatus.usage.rawValue }
     let files = SignInFiles(path: path)
-    // Bridges that start one at the same time start one each.
+    // Several bridges may start such a process at the same time. Only one of the processes continues.
     guard let lock = files.lock(), files.record?.name == json["last"]?.string else {
       return CommandStatus.busy.rawValue
     }
@@ -88,7 +89,7 @@ enum SignInHelper {
     _ = ftruncate(record, 0)
     Output.json(beginning)
     if let failure { fail(failure.message, Int32(clamping: failure.status)) }
-    // The time of a failure: a sign-in that was declined is not repeated for a while.
+    // Records when the sign-in failed, because a sign-in that was declined is not repeated for a while.
     if status != 0 { Output.json(.object([("ended", .integer(now))])) }
     return status
   }

@@ -3,7 +3,7 @@
 import EnrollJSON
 import EnrollRules
 
-/// What a sign-in has printed so far: what was asked, the transaction, and a failure.
+/// The output of a sign-in so far: the challenge, the transaction, and a failure.
 struct SignInRecord: Equatable {
   /// When it began, in seconds since 1970.
   var beganAt: Int64 = 0
@@ -12,7 +12,7 @@ struct SignInRecord: Equatable {
   var challenge: String?
   /// The host at which the user signs in.
   var issuerHost: String?
-  /// The code to type on another device, and where.
+  /// The code to type on another device, and the URL of the page for it.
   var deviceCode: (code: String, url: String)?
   /// When the tab was opened last, in seconds since 1970.
   var openedAt: Int64 = 0
@@ -42,7 +42,7 @@ struct SignInRecord: Equatable {
     }
   }
 
-  /// Tells this sign-in from others.
+  /// Distinguishes this sign-in from others.
   var name: String { "\(beganAt) \(process)" }
 
   static func == (left: SignInRecord, right: SignInRecord) -> Bool {

@@ -1,6 +1,6 @@
-// `--login`: a command that finds nobody signed in starts a sign-in, and waits for it. The sign-in runs in a process of its
-// own, as for a bridge: the program that asked may be killed meanwhile, and every other command waits for the same
-// sign-in. At a terminal without a browser the sign-in runs there.
+// `--login`: if nobody is signed in, the command starts a sign-in and waits for it. As for a bridge, the sign-in runs
+// in a separate process: the program that asked may be killed meanwhile, and all other commands wait for the same
+// sign-in. If there is a terminal but no browser, the sign-in runs at the terminal.
 
 import CPosix
 import EnrollCrypto
@@ -10,7 +10,7 @@ import EnrollSteps
 
 struct LoginOnDemand {
   private static let seconds: Int64 = 180
-  /// A sign-in that the user declined, or that failed, is not begun again by itself for this time.
+  /// For how many seconds no sign-in starts automatically after the user declined one, or one failed.
   private static let restSeconds: Int64 = 30
 
   let session: CommandSession
@@ -26,15 +26,15 @@ struct LoginOnDemand {
       guard error.ending == .signInNeeded, try login.isPossible, let files = SignInFiles(session.place) else {
         throw error
       }
-      // The process that signs in now confirms its own sign-in.
+      // If a process signs in now, it confirms its own sign-in.
       if !files.isBusy { try login.requireNoQuestion() }
       try login.perform(files, instead: error)
     }
     return try body()
   }
 
-  /// Whether it is known where to sign in, also to a process with other descriptors. A resource needs its own profile:
-  /// only the user decides which server of a resource to trust.
+  /// Whether a profile says where to sign in, in a file that another process can read, too. A resource needs its own
+  /// profile, because only the user decides which server of a resource to trust.
   private var isPossible: Bool {
     get throws(Failure) {
       let path = session.place.configurationPath
@@ -47,7 +47,8 @@ struct LoginOnDemand {
   /// - Throws: `.signInNeeded` if a sign-in waits for the user's confirmation: only the user answers, and no other sign-in
   ///   begins meanwhile.
   private func requireNoQuestion() throws(Failure) {
-    // A descriptor with a PIN can be read once. The process that signs in answers no question, either.
+    // A descriptor with a PIN can be read only once, so it is not read here. The process that signs in does not
+    // answer the question, either.
     guard session.pinFD == nil, try session.place.hasStore() else { return }
     let client = try session.open()
     defer { session.close(client) }
@@ -81,7 +82,7 @@ struct LoginOnDemand {
     while session.instant < end {
       try session.pause(milliseconds: 100)
       if files.isBusy { continue }
-      // A process that was just started has not taken the lock yet.
+      // A process that was just started may not have the lock yet.
       if let started, !started.hasEnded { continue }
       let record = files.record
       if record != before, let failed = record?.failure {

@@ -6,20 +6,21 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 
-/// A token that works for everyone who has it (RFC 6750).
+/// A token that works for anyone who has it (RFC 6750).
 struct BearerToken {
   var text: String
   /// Seconds since 1970; nil if the provider does not say.
   var expiresAt: Int64?
-  /// When a program that keeps the token should ask again: before the end, because clocks differ and requests take
-  /// time. nil as for ``expiresAt``.
+  /// When a program that keeps the token should ask again: before the token expires, because clocks differ and
+  /// requests take time. nil if ``expiresAt`` is nil.
   var askAgainAt: Int64?
 
   /// - Parameter margin: seconds before the end at which the token is due for renewal.
   init(text: String, expiresAt: Int64?, margin: Int64, now: Int64) {
     self.text = text
     self.expiresAt = expiresAt
-    // A token that could not be renewed is within its margin: the program asks again soon, but not at each request.
+    // If a token could not be renewed, it is within its margin. The program should then ask again soon, but not for
+    // each request.
     askAgainAt = expiresAt.map { min($0, max($0 - margin, now + Self.shortestUse)) }
   }
 
@@ -48,7 +49,7 @@ struct TokenCommand {
   var isTimeoutNamed = false
   /// Whether to renew the token even if it is fresh.
   var renew = false
-  /// Renews the token if a command with this option printed it in the last seconds; nil for other commands.
+  /// Renews the token if a command with this option printed it within this many seconds; nil without the option.
   var renewsIfAskedWithin: Int64?
   var resource: String?
   /// The scopes, separated by spaces.
@@ -59,7 +60,7 @@ struct TokenCommand {
 
   var request: CommandRequest {
     CommandRequest(
-      // The profile of the resource, if there is one.
+      // If the resource has a profile, the command uses it.
       place: place.at(resource, mustExist: true), mayAsk: false, resource: resource, attempt: ["token"])
   }
 
@@ -103,7 +104,7 @@ struct TokenCommand {
       let notes = RenewalNotes()
       if !renew, notes.isAskedAgain(token, within: span, of: session.now) {
         let renewed = try replace(Secret(token), session, client, wait.secondsLeft(session))
-        // If there is no new token, the old one may still be good: many programs ask again for other reasons.
+        // If there is no new token, the old one may still be valid: many programs ask again for other reasons.
         if let next = renewed.token {
           report = renewed
           notes.add(replacement: next, at: session.now)
@@ -167,7 +168,8 @@ struct TokenCommand {
   }
 
   /// The token, for a command that needs one. A warning about the token is printed.
-  /// - Parameter isQuiet: whether no warning is printed, for a program that reads standard error as a part of the answer.
+  /// - Parameter isQuiet: whether no warning is printed, for a program that reads standard error as part of the
+  ///   answer.
   /// - Throws: the reason why there is no token.
   func require(
     _ session: CommandSession, isQuiet: Bool = false

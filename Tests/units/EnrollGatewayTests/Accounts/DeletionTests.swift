@@ -96,7 +96,7 @@ struct DeletionTests {
     expect(answer.header("Content-Disposition"), is: "attachment; filename=\"account.json\"")
     expect(answer.header("Cache-Control"), is: "no-store")
     let json = try JSON.parse(answer.body)
-    expect(json["account"]?["id"]?.string, is: try world.account("alice"))
+    expect(json["account"]?["id"]?.string, is: try world.account("alice")?.text)
     expect(json["identities"]?.array?.compactMap { $0["provider"]?.string }, is: ["fake", "other"])
     expect(json["identities"]?.array?.first?["email"]?.string, is: "somebody@example.org")
     expect(json["sessions"]?.array?.count, is: 1)
