@@ -78,7 +78,7 @@ struct AccountChangeTests {
     var unknown = person.proof
     unknown.tokenHash = Sample.hash()
     var nobody = person.proof
-    nobody.account = "nobody"
+    nobody.account = .sample
     for proof in [late, foreign, unknown, nobody] {
       try expect(store.link(new, by: proof, at: now), is: .notRecent)
       try expect(store.unlink(person.identity.key, by: proof, at: now), is: .notRecent)
@@ -210,7 +210,7 @@ struct AccountChangeTests {
     let (person, other) = (try Self.person(in: store), try Self.person(in: store))
     let third = try Self.person(in: store)
     try expect(store.merge(other.account, provenBy: third.identity.key, by: person.proof, at: now), is: .gone)
-    try expect(store.merge("nobody", provenBy: other.identity.key, by: person.proof, at: now), is: .gone)
+    try expect(store.merge(.sample, provenBy: other.identity.key, by: person.proof, at: now), is: .gone)
     _ = try store.deleteAccount(other.account, by: nil, at: now)
     try expect(store.merge(other.account, provenBy: other.identity.key, by: person.proof, at: now), is: .gone)
     try expect(store.count("accounts"), is: 2)
