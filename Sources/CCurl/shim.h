@@ -24,11 +24,12 @@ struct enroll_curl {
 #undef ENROLL_CURL_FIELD
   // SSL_CTX_set_keylog_callback of the OpenSSL that libcurl uses. NULL if libcurl uses another TLS library.
   void (*set_key_log)(void *context, void *callback);
-  // Whether the environment named a file for TLS secrets when libcurl was initialised. libcurl reads the variable only then.
+  // Whether SSLKEYLOGFILE named a file when libcurl was initialised: libcurl reads that variable only then.
   int found_key_log;
 };
 
-// Whether the environment names a file to which TLS libraries write the secrets of every connection.
+// Whether the environment variable SSLKEYLOGFILE names a file, to which TLS libraries write the secrets of every
+// connection.
 static inline int enroll_curl_is_key_log_wanted(void) {
   const char *path = getenv("SSLKEYLOGFILE");
   return path && *path;
@@ -85,7 +86,7 @@ static inline CURLcode enroll_curl_set_socket_opener(
     const struct enroll_curl *curl, CURL *easy, curl_opensocket_callback value) {
   return curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
-// For versions before 7.85, which have only the bits for the protocols.
+// For libcurl before 7.85, which takes the allowed protocols only as a bit mask.
 static inline CURLcode enroll_curl_set_protocol_bits(const struct enroll_curl *curl, CURL *easy) {
   long option = 181;  // CURLOPT_PROTOCOLS, whose name is deprecated
   return curl->easy_setopt(easy, (CURLoption)option, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
@@ -106,7 +107,8 @@ static inline CURLcode enroll_curl_forbid_key_log(const struct enroll_curl *curl
   CURLcode code = curl->easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, enroll_curl_drop_key_log);
   return code != CURLE_OK ? code : curl->easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)curl);
 }
-// Whether libcurl or its TLS library has found the name of such a file, or may find it.
+// Whether SSLKEYLOGFILE named a file when libcurl was initialised, or names one now: libcurl or its TLS library may
+// then write TLS secrets to it.
 static inline int enroll_curl_logs_keys(const struct enroll_curl *curl) {
   return curl->found_key_log || enroll_curl_is_key_log_wanted();
 }
@@ -114,7 +116,7 @@ static inline CURLcode enroll_curl_get_long(const struct enroll_curl *curl, CURL
   return curl->easy_getinfo(easy, info, value);
 }
 
-// A time in microseconds, for the values whose names end in _T.
+// Gets a time in microseconds, for the CURLINFO values whose names end in _T.
 static inline CURLcode enroll_curl_get_time(
     const struct enroll_curl *curl, CURL *easy, CURLINFO info, curl_off_t *value) {
   return curl->easy_getinfo(easy, info, value);
@@ -135,13 +137,13 @@ static inline CURLMcode enroll_curl_multi_remove(const struct enroll_curl *curl,
 static inline CURLMcode enroll_curl_multi_perform(const struct enroll_curl *curl, CURLM *multi, int *running) {
   return curl->multi_perform(multi, running);
 }
-// Waits for the transfer, until `wake` is readable (-1: none), or until the timeout.
+// Waits until the transfer can continue, `wake` is readable (-1: no descriptor), or the timeout passes.
 static inline CURLMcode enroll_curl_multi_wait(
     const struct enroll_curl *curl, CURLM *multi, int wake, int timeout_milliseconds) {
   struct curl_waitfd extra = {.fd = wake, .events = CURL_WAIT_POLLIN};
   return curl->multi_poll(multi, wake < 0 ? NULL : &extra, wake < 0 ? 0 : 1, timeout_milliseconds, NULL);
 }
-// Returns 1 and the outcome once the handle's only transfer has ended.
+// Returns 1 and sets `*outcome` once the only transfer of the multi handle has ended.
 static inline int enroll_curl_multi_outcome(const struct enroll_curl *curl, CURLM *multi, CURLcode *outcome) {
   int left = 0;
   for (CURLMsg *message; (message = curl->multi_info_read(multi, &left));)
@@ -152,7 +154,7 @@ static inline int enroll_curl_multi_outcome(const struct enroll_curl *curl, CURL
   return 0;
 }
 
-// Waits for any transfer, until one of the `count` descriptors is ready, or until the timeout.
+// Waits until any transfer can continue, one of the `count` descriptors in `waits` is ready, or the timeout passes.
 static inline CURLMcode enroll_curl_multi_wait_for(
     const struct enroll_curl *curl, CURLM *multi, struct curl_waitfd *waits, unsigned count, int timeout_milliseconds) {
   return curl->multi_poll(multi, waits, count, timeout_milliseconds, NULL);
@@ -167,7 +169,7 @@ static inline CURL *enroll_curl_multi_ended(const struct enroll_curl *curl, CURL
     }
   return NULL;
 }
-// Lets a paused transfer continue. The receiver may be called before this returns.
+// Lets a paused transfer continue. libcurl may call the receiver before this function returns.
 static inline CURLcode enroll_curl_continue(const struct enroll_curl *curl, CURL *easy) {
   return curl->easy_pause(easy, CURLPAUSE_CONT);
 }

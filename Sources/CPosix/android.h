@@ -1,6 +1,6 @@
-// The back end for Android from API level 24. Android's system call filter kills an app that calls keyctl(2) or add_key(2), and
-// before level 30 also for renameat2(2), which the C library has from that level on. SELinux refuses linkat(2). This file calls
-// none of them where they are forbidden.
+// The back end for Android from API level 24. Android's system call filter kills an app that calls keyctl(2) or
+// add_key(2). Before level 30 it also kills an app that calls renameat2(2); the C library has that function only from
+// level 30 on. SELinux refuses linkat(2). This file calls these functions only where they are allowed.
 #ifndef ENROLL_CPOSIX_ANDROID_H
 #define ENROLL_CPOSIX_ANDROID_H
 #include "kernel.h"
@@ -14,8 +14,9 @@ static inline ssize_t enroll_posix_random(void *bytes, size_t size) {
   return (ssize_t)size;
 }
 
-// Renames a file, but not over an existing one: 0, or -1 with errno, EEXIST if the new name exists. From level 30 on, the C
-// library has the call and the filter allows it. Before, and on filesystems without the call, see rename-locked.h.
+// Renames a file, but not over an existing one. Returns 0, or -1 with errno; EEXIST if the new name exists. From level
+// 30 on, the C library has renameat2(2) and the filter allows it. Before level 30, and on filesystems without that
+// operation, rename-locked.h renames the file.
 static inline int enroll_posix_rename_new(int folder, const char *old, const char *name) {
   const unsigned no_replace = 1;  // RENAME_NOREPLACE
   int (*rename_if)(int, const char *, int, const char *, unsigned) =
@@ -27,7 +28,7 @@ static inline int enroll_posix_rename_new(int folder, const char *old, const cha
   return enroll_system_rename_locked(folder, old, name);
 }
 
-// The filter kills an app for close_range(2).
+// Returns -1 without a system call, because the filter kills an app that calls close_range(2).
 static inline int enroll_system_close_from(unsigned first) { return -1; }
 
 static inline const char *enroll_posix_missing_keyring(void) { return "Android does not let apps use the kernel's keyrings"; }

@@ -1,11 +1,11 @@
-// Times of the system's clocks and of files, and a sleep. In C, because with some C libraries the members of a timespec belong
-// to no module that Swift can import.
+// Times of the system's clocks and of files, and a sleep. Written in C, because with some C libraries no module that
+// Swift can import declares the members of a timespec.
 #ifndef ENROLL_CPOSIX_CLOCK_H
 #define ENROLL_CPOSIX_CLOCK_H
 // The system's date.
 static const clockid_t enroll_posix_date_clock = CLOCK_REALTIME;
 
-// Nanoseconds; INT64_MAX for later times.
+// The time in nanoseconds; INT64_MAX if the number would be larger.
 static inline int64_t enroll_posix_nanoseconds(struct timespec time) {
   int64_t result;
   return __builtin_mul_overflow((int64_t)time.tv_sec, 1000000000, &result) ||
@@ -28,8 +28,8 @@ static inline void enroll_posix_sleep(int64_t nanoseconds) {
   nanosleep(&time, NULL);
 }
 
-// Ends the process by SIGALRM once it has run for `seconds`. Time in which the process is stopped does not count: of all alarms
-// of that time it receives only one.
+// Ends the process by SIGALRM once it has run for `seconds`. Time in which the process is stopped does not count: the
+// timer sends a signal every second, but a stopped process receives only one of them when it continues.
 static volatile sig_atomic_t enroll_posix_seconds_left = 0;
 static inline void enroll_posix_count_alarm(int number) {
   if (--enroll_posix_seconds_left > 0) return;

@@ -1,4 +1,4 @@
-// The back end for macOS and iOS. Compiled by scripts/check-darwin; it was never run (docs/platforms.md).
+// The back end for macOS and iOS. scripts/check-darwin compiles this file, but it was never run (docs/platforms.md).
 #ifndef ENROLL_CPOSIX_DARWIN_H
 #define ENROLL_CPOSIX_DARWIN_H
 #include <CommonCrypto/CommonCryptoError.h>
@@ -14,7 +14,8 @@
 
 #include "no-keyring.h"
 
-// mach_continuous_time in nanoseconds, which counts suspend, and mach_absolute_time, which does not. Neither clock is ever set.
+// The first clock is mach_continuous_time in nanoseconds, which continues during suspend. The second is
+// mach_absolute_time, which stops during suspend. Neither clock is ever set.
 static const clockid_t enroll_posix_boot_clock = CLOCK_MONOTONIC_RAW;
 static const clockid_t enroll_posix_waiting_clock = CLOCK_UPTIME_RAW;
 
@@ -30,8 +31,8 @@ static inline ssize_t enroll_posix_random(void *bytes, size_t size) {
   return -1;
 }
 
-// Makes a descriptor close-on-exec and, unless `waits`, non-blocking, in a separate call after the one that made it. A child
-// that is started in between inherits it. The descriptor is closed if this fails.
+// Makes a descriptor close-on-exec and, unless `waits`, non-blocking. These are separate calls after the call that made
+// the descriptor, so a child process that is started in between inherits it. Closes the descriptor on failure.
 static inline int enroll_system_prepare(int fd, _Bool waits) {
   if (fd < 0) return fd;
   if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && (waits || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)) return fd;
@@ -41,7 +42,8 @@ static inline int enroll_system_prepare(int fd, _Bool waits) {
   return -1;
 }
 
-// A descriptor that cannot be written to. A sandbox may forbid opening "/".
+// A descriptor that cannot be written to. It belongs to /dev/null and not to "/", because a sandbox may forbid opening
+// "/".
 static inline int enroll_system_open_unwritable(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 // Makes a kqueue(2) without events; the next function changes one of its events. Both return -1 with errno on failure.
@@ -50,13 +52,13 @@ static inline int enroll_system_queue_change(int fd, uintptr_t name, int16_t fil
   struct kevent change = {.ident = name, .filter = filter, .flags = flags, .fflags = details, .data = data};
   return kevent(fd, &change, 1, NULL, 0, NULL);
 }
-// The next event, without waiting: 1, 0 or -1.
+// Reads the next event without waiting. Returns 1, 0 if there is no event, or -1 on failure.
 static inline int enroll_system_queue_next(int fd, struct kevent *event) {
   struct timespec now = {0, 0};
   return kevent(fd, NULL, 0, event, 1, &now);
 }
 
-// A descriptor that becomes readable when it is raised.
+// A descriptor that becomes readable when enroll_posix_raise_event raises it.
 static inline int enroll_system_event(void) {
   int fd = enroll_system_queue();
   if (fd >= 0 && enroll_system_queue_change(fd, 1, EVFILT_USER, EV_ADD | EV_CLEAR, 0, 0) != 0) {
@@ -85,7 +87,7 @@ static inline void enroll_posix_set_alarm(int fd, int64_t instant) {
 }
 static inline void enroll_posix_clear_alarm(int fd) { enroll_posix_clear_event(fd); }
 
-// A kqueue of blocked signals. It reports a signal in addition to the signal's usual effect.
+// A kqueue that reports blocked signals. The report does not replace the signal's usual effect.
 static inline int enroll_system_signals(const sigset_t *set) {
   int fd = enroll_system_queue();
   for (int number = 1; fd >= 0 && number < NSIG; number++) {
@@ -118,7 +120,7 @@ static inline void enroll_posix_wait_condition(pthread_cond_t *condition, pthrea
   pthread_cond_timedwait_relative_np(condition, mutex, &span);
 }
 
-// A write to a connection that the other side closed is then an error, and does not raise SIGPIPE.
+// Makes a write to a connection that the other side closed fail with an error instead of raising SIGPIPE.
 static inline int enroll_system_no_pipe_signal(int fd) {
   int one = 1;
   if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &one, sizeof one);
@@ -134,7 +136,7 @@ static inline int enroll_system_accept(int fd) {
 }
 static inline int enroll_posix_pipe(int ends[2]) {
   if (pipe(ends) != 0) return -1;
-  // Each is closed if it cannot be prepared.
+  // enroll_system_prepare closes a descriptor that it cannot prepare.
   int first = enroll_system_prepare(ends[0], 0), second = enroll_system_prepare(ends[1], 0);
   if (first >= 0 && second >= 0) return 0;
   if (first >= 0) close(first);
@@ -202,7 +204,7 @@ static inline char **enroll_posix_command_words(long *count) {
   return *_NSGetArgv();
 }
 static inline int enroll_system_close_from(unsigned first) { return -1; }
-// The path of this program, to run it again. NULL if the system does not tell it.
+// The path of this program, to run it again. NULL if the system does not provide it.
 static inline const char *enroll_posix_program(void) {
   static char path[PATH_MAX];
   uint32_t size = sizeof path;

@@ -1,5 +1,5 @@
-// Locks of whole files that belong to a process (fcntl(2)). Unlike flock(2), they say which process has them, and asking for it
-// takes no lock.
+// Locks of whole files that belong to a process (fcntl(2)). Unlike with flock(2), a program can ask which process holds
+// the lock, without taking the lock itself.
 #ifndef ENROLL_CPOSIX_FILE_LOCK_H
 #define ENROLL_CPOSIX_FILE_LOCK_H
 #include <fcntl.h>
@@ -10,7 +10,7 @@ static inline int enroll_posix_lock_file(int fd) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   return fcntl(fd, F_SETLK, &lock);
 }
-// The other process that has the lock; 0 if none has, -1 for one of another container.
+// The other process that holds the lock; 0 if there is none, -1 if that process is in another container.
 static inline pid_t enroll_posix_lock_holder(int fd) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return 0;

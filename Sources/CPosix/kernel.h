@@ -12,7 +12,8 @@ int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 long syscall(long number, ...);
 int pipe2(int ends[2], int flags);
 
-// The clock that counts suspend, and the clock that threads wait by, which does not. Neither clock is ever set.
+// The first clock continues during suspend. The second, which threads wait by, stops during suspend. Neither clock is
+// ever set.
 static const clockid_t enroll_posix_boot_clock = CLOCK_BOOTTIME;
 static const clockid_t enroll_posix_waiting_clock = CLOCK_MONOTONIC;
 
@@ -31,7 +32,8 @@ static inline int enroll_system_open_unwritable(void) { return open("/", ENROLL_
 
 // An eventfd(2) with the value 0, close-on-exec and non-blocking.
 static inline int enroll_system_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
-// Makes the descriptor readable. Fails only if its value is already the largest (2^64 - 2). Then it is readable.
+// Makes the descriptor readable. The call fails only if the event's value is already the largest possible (2^64 - 2);
+// the descriptor is readable then, too.
 static inline void enroll_posix_raise_event(int fd) {
   uint64_t one = 1;
   if (write(fd, &one, sizeof one) < 0) { /* It is readable. */ }
@@ -70,7 +72,7 @@ static inline void enroll_posix_take_signal(int number) {
   while (sigtimedwait(&set, NULL, &now) == number) {}
 }
 
-// A condition variable that waits by the waiting clock.
+// A condition variable whose waits are measured by enroll_posix_waiting_clock.
 static inline void enroll_posix_make_condition(pthread_cond_t *condition) {
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);

@@ -72,8 +72,8 @@ static inline void enroll_posix_return_memory(void) {
 }
 
 #ifdef __GLIBC__
-// The words of the command line and their number, in the kernel's layout: the number, then the pointers, at the end of the
-// stack. glibc's loader keeps that address. NULL if another loader started the program.
+// The words of the command line, and their number in `*count`. The kernel puts them at the end of the stack: the
+// number, then the pointers. glibc's loader keeps that address. NULL if another loader started the program.
 static inline char **enroll_posix_command_words(long *count) {
   void *const *end = (void *const *)dlsym(NULL, "__libc_stack_end");  // NULL is RTLD_DEFAULT
   if (!end || !*end) return NULL;

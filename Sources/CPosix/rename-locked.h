@@ -1,6 +1,6 @@
-// Renames a file, but not over an existing one, where neither renameat2(2) nor linkat(2) may be called: it checks the name and
-// renames while the folder is locked (flock(2)). Threads and processes that rename with this function exclude each other. A
-// file that other code creates between the check and the rename is replaced.
+// Renames a file, but not over an existing one, where neither renameat2(2) nor linkat(2) may be called. While the
+// folder is locked (flock(2)), it checks that the new name is free, and then renames. Threads and processes that rename
+// with this function exclude each other. A file that other code creates between the check and the rename is replaced.
 #ifndef ENROLL_CPOSIX_RENAME_LOCKED_H
 #define ENROLL_CPOSIX_RENAME_LOCKED_H
 // Returns 0, or -1 with errno, EEXIST if the new name exists.

@@ -8,7 +8,8 @@
 #include <sys/vfs.h>
 #endif
 
-// Sets the soft limit of a core dump's size, which the process may raise again. The hard limit stays. 0, or -1 with errno.
+// Sets the soft limit for the size of a core dump. The hard limit stays, so the process may raise the soft limit again.
+// Returns 0, or -1 with errno.
 static inline int enroll_system_limit_core(rlim_t size) {
   struct rlimit core;
   if (getrlimit(RLIMIT_CORE, &core) != 0) return -1;
@@ -22,11 +23,11 @@ struct enroll_posix_room {
   _Bool takes_files;
   _Bool is_read_only;
 };
-// The room that is left for this user on the filesystem of a file. 0, or -1 with errno.
+// The space that this user may still use on the filesystem of a file. Returns 0, or -1 with errno.
 static inline int enroll_posix_room_of(int fd, struct enroll_posix_room *room) {
   struct statfs found;
   if (fstatfs(fd, &found) != 0) return -1;
-  // A filesystem without a limit has no blocks.
+  // A filesystem that reports no blocks at all has no limit.
   uint64_t blocks = geteuid() == 0 ? (uint64_t)found.f_bfree : (uint64_t)found.f_bavail;
   uint64_t size = (uint64_t)found.f_bsize;
   room->bytes = found.f_blocks == 0 || blocks > UINT64_MAX / (size + 1) ? UINT64_MAX : blocks * size;

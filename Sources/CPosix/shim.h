@@ -39,9 +39,9 @@
 #include "room.h"
 
 static inline int enroll_posix_errno(void) { return errno; }
-// Descriptors 0, 1 and 2 belong to the host, even while they are closed: text that the host writes to stderr must not reach a
-// file of EnrollKit. Every function here that opens a descriptor passes it through this function, which moves it to 3 or above.
-// Returns -1 with errno if it cannot be moved; then it is closed.
+// Descriptors 0, 1 and 2 belong to the host, even while they are closed: text that the host writes to stderr must not
+// reach a file of EnrollKit. Every function here that opens a descriptor passes it to this function, which moves it to
+// 3 or above. If the descriptor cannot be moved, this function closes it and returns -1 with errno.
 static inline int enroll_posix_own(int fd) {
   if (fd < 0 || fd > STDERR_FILENO) return fd;
   int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -62,10 +62,10 @@ static inline int enroll_posix_own(int fd) {
 #include "clock.h"
 #include "file-lock.h"
 
-// A descriptor that can be written to never has a number from 0 to 2, not even briefly. Otherwise a line that the host writes
-// to a closed stream would reach a file or a connection, or kill the host (SIGPIPE). Meanwhile unwritable descriptors occupy
-// the free low numbers. If two threads do this at once, one may still get a low number, so files are also read back after
-// writing.
+// A descriptor that can be written to must never have a number from 0 to 2, not even briefly: a line that the host
+// writes to a closed stream would reach a file or a connection, or kill the host (SIGPIPE). While such a descriptor is
+// being opened, unwritable descriptors occupy the free low numbers. If two threads do this at the same time, one of
+// them may still get a low number, so files are also read back after writing.
 typedef struct enroll_posix_low {
   int taken[STDERR_FILENO + 1], count;
 } enroll_posix_low;
@@ -137,7 +137,7 @@ static inline int enroll_posix_long_option(int count, char *const *words, const 
   return found;
 }
 
-// Settings that a process inherits from its parent, and changes for itself.
+// The inherited settings that this process changes for itself, as they were when it was started.
 struct enroll_posix_start {
   sigset_t mask;
   rlim_t core;
@@ -151,11 +151,11 @@ static inline void enroll_posix_note_start(struct enroll_posix_start *start) {
   pthread_sigmask(SIG_SETMASK, NULL, &start->mask);
 }
 
-// Linked into the library, so that the handler belongs to the library.
+// This function is linked into the library, so that the handler belongs to the library.
 static inline int enroll_posix_at_exit(void (*handler)(void)) { return atexit(handler); }
 static inline _Bool enroll_posix_is_open(int fd) { return fcntl(fd, F_GETFD) >= 0; }
 
-/// Makes reads and writes wait, also those of other processes that have this end of a pipe.
+/// Makes reads and writes of this end of a pipe block, also in other processes that have the same end.
 static inline void enroll_posix_make_blocking(int fd) {
   int flags = fcntl(fd, F_GETFL);
   if (flags >= 0) fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
@@ -172,8 +172,8 @@ static inline void enroll_posix_open_missing_streams(void) {
 }
 // A number that no other running thread has.
 static inline uintptr_t enroll_posix_this_thread(void) { return (uintptr_t)pthread_self(); }
-// Starts a detached thread with a stack of `stack` bytes; 0: the default size, but at least `least`. Returns 0 or an error
-// number.
+// Starts a detached thread with a stack of `stack` bytes. If `stack` is 0, the stack has the default size, but at least
+// `least` bytes. Returns 0 or an error number.
 static inline int enroll_posix_start_thread(size_t stack, size_t least, void *(*run)(void *), void *argument) {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -187,22 +187,22 @@ static inline int enroll_posix_start_thread(size_t stack, size_t least, void *(*
   pthread_attr_destroy(&attributes);
   return status;
 }
-// Sets the handler of a signal; NULL: the default action.
+// Sets the handler of a signal; NULL restores the default action.
 static inline void enroll_posix_handle_signal(int number, void (*handler)(int)) {
   struct sigaction action = {.sa_handler = handler ? handler : SIG_DFL};
   sigemptyset(&action.sa_mask);
   sigaction(number, &action, NULL);
 }
-// The signals that other threads or processes send. A thread's own fault signals are not among them: if they were blocked, a
-// fault would kill the process without the host's handler.
+// The signals that other threads or processes send: all except the signals for faults of the thread itself. If those
+// were blocked, a fault would kill the process without the host's handler.
 static inline void enroll_posix_outside_signals(sigset_t *set) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
   sigfillset(set);
   for (unsigned index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(set, faults[index]);
 }
-// Replaces this process by the program `words[0]`, which is searched in PATH. The words and the environment end with NULL. The
-// program gets the signal mask, the SIGPIPE setting and the core limit with which this process was started. Returns only on
-// failure, with the error number.
+// Replaces this process by the program `words[0]`, which is looked up in PATH. The words and the environment end with
+// NULL. The program gets the signal mask, the SIGPIPE setting and the core limit with which this process was started.
+// Returns only on failure, with the error number.
 static inline int enroll_posix_become(char *const words[], char *const environment[], const struct enroll_posix_start *start) {
   (void)enroll_system_limit_core(start->core);
   signal(SIGPIPE, start->ignores_pipe ? SIG_IGN : SIG_DFL);
@@ -211,7 +211,7 @@ static inline int enroll_posix_become(char *const words[], char *const environme
   enroll_system_set_environment(environment);
   execvp(words[0], words);
   int number = errno;
-  // The caller frees the other environment.
+  // Restores the earlier environment, because the caller frees `environment`.
   enroll_system_set_environment((char *const *)before);
   return number;
 }
@@ -255,11 +255,11 @@ static inline int enroll_posix_start_again(char *const words[], int input, int o
   posix_spawnattr_destroy(&attributes);
   return status;
 }
-// Continues in a process that is independent of this process's parent: a child runs the program's file again with the words,
-// which end with NULL, in its own session, without a terminal, in "/" and with only the standard streams. The child runs the
-// file again because a language's runtime may remember values in a forked child that are true only for the parent, such as the
-// thread's id. Call it before the first thread starts. Returns only if no child can be made; otherwise the calling process ends
-// at once.
+// Ends this process, and continues in a process that is independent of this process's parent. A child runs the
+// program's file again with `words`, which end with NULL: in its own session, without a terminal, in "/" and with only
+// the standard streams. It runs the file again because a language's runtime may remember values in a forked child that
+// are true only for the parent, such as the thread's id. Call this before the first thread starts. It returns only if
+// no child can be made; otherwise the calling process ends at once.
 static inline void enroll_posix_leave(char *const words[]) {
   const char *path = enroll_posix_program();
   enroll_posix_close_from(STDERR_FILENO + 1);
@@ -275,21 +275,22 @@ static inline int enroll_posix_columns(int fd) {
   struct winsize size;
   return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
-// The exit status of a child, 128 and more for a signal; -1 while it runs, or if it is not a child of this process.
+// The exit status of a child, or 128 plus the number of the signal that ended it; -1 while the child runs, or if it is
+// not a child of this process.
 static inline int enroll_posix_ending(pid_t child) {
   int status;
   if (waitpid(child, &status, WNOHANG) != child) return -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// A socket that blocks, close-on-exec.
+// A blocking socket, close-on-exec.
 static inline int enroll_posix_socket(int family, int type, int protocol) {
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, enroll_system_socket(family, type, protocol, 1));
 }
-// Socket addresses are cast between their families, which Swift can only do with rebound memory.
-// `family` is AF_INET (127.0.0.1) or AF_INET6 (::1). With port 0 the system chooses the port. The socket listens, close-on-exec
-// and non-blocking. Returns -1 with errno on failure.
+// Socket addresses are cast between their families here, because Swift can do that only with rebound memory.
+// `family` is AF_INET (127.0.0.1) or AF_INET6 (::1). With port 0 the system chooses the port. The socket listens,
+// close-on-exec and non-blocking. Returns -1 with errno on failure.
 static inline int enroll_posix_listen_loopback(int family, uint16_t port, int backlog) {
   enroll_posix_low low = enroll_posix_take_low();
   int fd = enroll_posix_own_above(low, enroll_system_socket(family, SOCK_STREAM, 0, 0));
@@ -326,7 +327,7 @@ static inline int enroll_posix_accept(int fd) {
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, enroll_system_accept(fd));
 }
-// Retains the object that the tagged pointer points to. A pointer with the highest bit set has no object.
+// Retains the object that the tagged pointer points to. A pointer whose highest bit is set points to no object.
 static inline void enroll_posix_retain(uintptr_t object) {
   extern void *swift_retain(void *);
   if ((intptr_t)object > 0) swift_retain((void *)(object & 0x0ffffffffffffff8));

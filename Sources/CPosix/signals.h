@@ -1,4 +1,5 @@
-// Signals that a program ignores, or reads from a descriptor. In C, because Swift imports no casts to functions.
+// Signals that a program ignores, or reads from a descriptor. Written in C, because Swift does not import macros that
+// cast to a function, such as SIG_IGN.
 #ifndef ENROLL_CPOSIX_SIGNALS_H
 #define ENROLL_CPOSIX_SIGNALS_H
 static inline void enroll_posix_ignore_signal(int number) { signal(number, SIG_IGN); }
@@ -17,8 +18,8 @@ static inline int enroll_posix_is_signal_ignored(int number) {
   struct sigaction action;
   return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
-// From now on the signal only writes its number as one byte to the descriptor. All signals share one descriptor. `*before` gets
-// the previous action.
+// From now on the signal's handler only writes the signal's number, as one byte, to the descriptor. All signals share
+// one descriptor. `*before` gets the previous action.
 static int enroll_posix_signal_writer = -1;
 static inline void enroll_posix_write_signal(int number) {
   int saved = errno;

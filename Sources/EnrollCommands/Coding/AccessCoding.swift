@@ -1,5 +1,6 @@
-// The outcome of a call for a valid token as JSON (flows.md §8): a closed set of objects, distinguished by `outcome`.
-// The access token leaves its Secret here, because the command returns it; the refresh token never does.
+// The outcome of a call for a valid token as JSON (flows.md §8): one of a closed set of objects, which `outcome`
+// distinguishes. The access token is taken out of its Secret here, because the command returns it; the refresh token
+// never is.
 
 import EnrollRules
 import EnrollCrypto

@@ -21,7 +21,7 @@ extension EnrollError {
 }
 
 extension Schema {
-  /// Three dots may follow a description that was cut.
+  /// The limit includes three dots, which follow a description that was cut.
   static let providerWords = Schema.text(
     "The provider's own words about its error (error_description); absent if they may repeat a secret.",
     maximumBytes: EnrollError.maximumDescriptionBytes + 3)

@@ -19,7 +19,7 @@ extension HandledLink {
         Schema.Property(
           "offers",
           Schema(.list(offer, maximumCount: 8), "What the host can offer the user, the best first."),
-          // A redirect for which no transaction waits has none.
+          // If no transaction waits for the redirect, there is nothing to offer.
           isRequired: reason != .unsolicited),
       ], reason.summary
     ).named(reason.typeName)

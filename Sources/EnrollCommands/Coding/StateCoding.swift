@@ -4,7 +4,7 @@ package import EnrollRules
 package import EnrollJSON
 
 extension RegistrationState {
-  /// - Parameter choices: the configured ways to register, which are part of state D.
+  /// - Parameter choices: the configured ways to register, which are part of the state `unregistered` (D).
   package func json(choices: [RegistrationChoice]) -> JSON {
     .object(members(choices))
   }

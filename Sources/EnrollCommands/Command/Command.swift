@@ -13,9 +13,10 @@ public final class Command: Sendable {
     case memory
     /// Reads or writes the store, or asks the provider: it needs a thread until its deadline.
     case blocking
-    /// As ``blocking``, and it waits for the user: it is cancelled when the caller is gone.
+    /// As ``blocking``, but it also waits for the user, so it is cancelled when the caller has gone.
     case waiting
-    /// Calls back. It holds no thread while it waits for a renewal, which other calls may share.
+    /// Reports its result through a callback. It holds no thread while it waits for a renewal, which other calls may
+    /// share.
     case parked
   }
 
@@ -23,13 +24,13 @@ public final class Command: Sendable {
 
   enum Body: Sendable {
     case direct(@Sendable (Invocation) throws(EnrollError) -> JSON)
-    /// Never waits. Completes exactly once, before it returns or later.
+    /// The function never waits. It calls the completion exactly once, before it returns or later.
     case parked(@Sendable (Invocation, @escaping Completion) -> Void)
   }
 
   public let name: String
-  /// The command's name in languages in which it is a method of a client or session, Swift and Python: the verb, or a
-  /// longer name if the verb alone is unclear.
+  /// The command's name in languages where it is a method of a client or session (Swift, Python): the verb, or a longer
+  /// name if the verb alone is unclear.
   public let method: String
   /// One sentence.
   public let summary: String
@@ -43,12 +44,12 @@ public final class Command: Sendable {
   /// The parameters for interfaces that pass the client in another way: without the member `client`.
   let bareInput: Schema
   public let output: Schema
-  /// The errors of this command, besides those of every command.
+  /// The errors that this command may return, in addition to those that every command may return.
   public let errors: CommandErrors
   /// The specifications of the command, with their sections; nil for a command that is EnrollKit's own.
   public let source: String?
   let body: Body
-  /// The result of a parked command, if it is in memory; nil if the command has to start work.
+  /// Returns the result of a parked command if it is in memory already; nil if the command has to start work.
   let known: (@Sendable (Invocation) -> JSON?)?
 
   convenience init(

@@ -1,8 +1,9 @@
-// The errors that a command may return: those of every command, groups that many commands share, and its own.
+// The errors that a command may return: the errors that every command may return, groups of errors that many commands
+// share, and the command's own errors.
 
 public import EnrollRules
 
-/// The errors of one command, besides those of every command.
+/// The errors that one command may return, in addition to those that every command may return.
 public struct CommandErrors: Sendable {
   /// Errors that many commands share.
   enum Group: Sendable {

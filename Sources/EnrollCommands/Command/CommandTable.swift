@@ -23,7 +23,7 @@ public enum CommandTable {
     return nil
   }
 
-  /// A number for each command's name, which differs for nearly all names and is fast to compare.
+  /// A number computed from each command's name. It is fast to compare, and differs for nearly all names.
   private static let marks = all.map { mark(of: $0.name) }
 
   private static func mark(of name: String) -> Int {
@@ -66,8 +66,8 @@ extension Command {
     case .direct(let run): return try run(invocation)
     case .parked(let start):
       let done = Event()
-      // This is not an optional Result: it has two flags side by side, one of which is not set after a
-      // failure. They are compared as one number, and valgrind reports that.
+      // An optional Result would have two flags side by side, one of which is not set after a failure. The program
+      // compares both flags as one number, and valgrind reports that. So the value and the failure are two optionals.
       let ending = Guarded<(value: JSON?, failure: EnrollError?)>((nil, nil), by: Mutex())
       start(invocation) { result in
         ending.withLock {

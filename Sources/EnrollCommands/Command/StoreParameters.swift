@@ -69,8 +69,8 @@ extension KeyPlan {
   /// - Parameters:
   ///   - object: the parameter, after the checks of the schema.
   ///   - secrets: the host's secret store; nil in an interface that cannot send requests to its host.
-  /// - Throws: `.invalidArgument` for a member that belongs to another provider; `.unsupported` for a host that cannot
-  ///   be asked.
+  /// - Throws: `.invalidArgument` for a member that belongs to another provider; `.unsupported` for the provider `host`
+  ///   without `secrets`.
   init(_ object: JSONObject, secrets: HostSecrets?) throws(EnrollError) {
     let provider = object["provider"]?.string ?? ""
     let path = object["file"]?.string
@@ -108,7 +108,8 @@ extension KeyPlan {
 }
 
 extension Invocation {
-  /// The parameter of this name, or the plan from the interface, or the program's default.
+  /// The plan in the parameter of this name; without that, the plan from the interface; without either, the program's
+  /// default.
   /// - Parameter client: the handle of the client that is opened.
   func keyPlan(_ name: String = "keys", for client: String? = nil) throws(EnrollError) -> KeyPlan {
     if let object = object(name) { return try KeyPlan(object, secrets: hostSecrets(for: client)) }

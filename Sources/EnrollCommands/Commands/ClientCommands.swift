@@ -137,8 +137,8 @@ extension Platform {
 }
 
 extension ClientOptions {
-  /// Whether opening the store may ask the user or another program for the key, or derive it: a thread that must not
-  /// wait must then not open the store.
+  /// Whether opening the store may ask the user or another program for the key, or derive the key. If so, a thread that
+  /// must not wait must not open the store.
   fileprivate var asksForKey: Bool {
     guard case .directory = store else { return false }
     if case .file = keys.provider { return false }

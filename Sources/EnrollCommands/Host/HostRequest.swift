@@ -1,5 +1,5 @@
-// The requests to a host that provides HTTP or secrets itself, with their schemas: the counterpart of the commands. And
-// the interface for sending them to the host.
+// The requests that EnrollKit sends to a host that provides HTTP or secrets itself, with their schemas, and the
+// interface for sending them. They are the counterpart of the commands.
 
 public import EnrollRules
 public import EnrollSteps
@@ -16,7 +16,7 @@ public struct HostRequest: Sendable {
   public let input: Schema
   /// The host's result: these members and no others.
   public let output: Schema
-  /// The errors that have a meaning for this request. Any other error counts as the first of them.
+  /// The errors that have a meaning for this request. Any other error is treated as the first of these.
   public let errors: [EnrollError.Code]
 
   init(

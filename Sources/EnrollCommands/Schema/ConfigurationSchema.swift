@@ -1,4 +1,4 @@
-// The JSON Schema of a configuration, from the table of its keys, so that a new key is documented, too.
+// The JSON Schema of a configuration, made from the table of its keys, so that every new key is documented.
 
 import EnrollRules
 import EnrollJSON
@@ -32,7 +32,7 @@ enum ConfigurationSchema {
     ])
   }
 
-  /// - Parameter remark: the key's description, or the key of which this is another spelling.
+  /// - Parameter remark: the key's description; for another spelling of a key, the key's name.
   private static func document(
     _ key: ConfigurationKey, _ remark: (name: String, text: String), _ types: inout JSONObject
   ) -> JSON {

@@ -60,7 +60,8 @@ public struct Schema: Sendable {
     case uri
   }
 
-  /// One reference in size, because commands and their results have hundreds of schemas.
+  /// A reference to an object, so that a schema is small to store and pass: commands and their results have hundreds of
+  /// schemas.
   private let content: Content
 
   private final class Content: Sendable {
@@ -84,11 +85,11 @@ public struct Schema: Sendable {
   }
 
   public var shape: Shape { content.shape }
-  /// Describes the type or, without a name, this value.
+  /// The description of the named type; if the schema has no name, the description of this value.
   public var documentation: String { content.documentation }
   /// The name of the type in every language; nil for a shape that is no named type.
   public var name: String? { content.name }
-  /// Describes this value of a named type.
+  /// The description of this value, if its type has a name.
   public var use: String { content.use }
   public var format: Format? { content.format }
   /// Whether a program that prints results must not show the value: secrets, values that lead to one, and the user's

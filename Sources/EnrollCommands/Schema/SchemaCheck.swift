@@ -64,7 +64,7 @@ extension Schema {
     }
   }
 
-  /// If no shape matches, the error comes from the nearest shape, which has the JSON type of the value.
+  /// If no shape matches, throws the error of the nearest shape, which is the shape with the value's JSON type.
   private func check(_ value: JSON, anyOf schemas: [Schema], _ path: String) throws(EnrollError) {
     var refused: EnrollError?
     for schema in schemas {

@@ -10,7 +10,7 @@ import EnrollPosix
 package final class CallLimits: Sendable {
   /// The limit of calls that hold a thread each, of a session and of the command `enroll`.
   package static let blocking = 64
-  /// The limit of such calls for one client, so that a provider that does not respond leaves threads for other clients.
+  /// The limit of such calls for each client. If one provider does not respond, threads are left for the other clients.
   static let blockingPerClient = 16
   /// The limit of such calls without a client, which wait for no provider.
   static let blockingWithoutClient = 48

@@ -10,8 +10,8 @@ import EnrollPosix
 final class OpenClient: Sendable {
   let handle: String
   let client: Client
-  /// Reading the store's key may block. Asynchronous calls that may have to read it start on this pool; nil: on the
-  /// calling thread.
+  /// The pool on which asynchronous calls start that may have to read the store's key, because reading the key may
+  /// block. nil: such calls start on the calling thread.
   let beginner: WorkerPool?
   /// The log for the client's lines; nil: there is none.
   let log: ClientLog?
@@ -68,8 +68,9 @@ private final class Teller: EngineObserver {
   }
 }
 
-/// One log for many clients: each line begins with the client's handle. While a call of the client has no reply yet,
-/// the reply will report the error, so its errors and warnings are logged as `info`.
+/// The log of one client, written to a log that many clients share: each line begins with the client's handle. While a
+/// call of the client waits for its reply, errors and warnings are logged as `info`, because the reply will report the
+/// error.
 final class ClientLog: LogHandler {
   private let handler: any LogHandler
   /// The start of each line: the client's handle and a colon; empty for a call without a client.

@@ -47,8 +47,9 @@ public final class Session: Sendable {
   }
 
   /// Starts a command and returns at once. `completion` runs exactly once: before this returns if the call is refused
-  /// or need not wait, otherwise on another thread. Over a limit the result is `.busy`.
-  /// - Parameter isAnswered: whether the result is sent to the host: then the client's log reports no error of the call.
+  /// or need not wait, otherwise on another thread. If too many calls are running, the result is `.busy`.
+  /// - Parameter isAnswered: whether the result is sent to the host. The client's log then reports the errors of the
+  ///   call only as `info`.
   public func start(
     _ command: Command, _ parameters: JSON, cancellation: CancellationFlag?, isAnswered: Bool = true,
     completion: @escaping Command.Completion
@@ -139,7 +140,7 @@ public final class Session: Sendable {
     return invocation
   }
 
-  /// - Throws: `.handle` for a stale handle, and for a text that never was one.
+  /// - Throws: `.handle` for a stale handle, and for a text that was never a handle.
   private func opened(_ handle: String) throws(EnrollError) -> OpenClient {
     if let number = Self.number(handle), let opened = clients.withLock({ $0.opened[number] }) {
       return opened
@@ -213,8 +214,8 @@ public final class Session: Sendable {
 
   /// Ends the session: no new call starts, running calls end, and every renewal that was sent is stored (R39). Returns
   /// after that.
-  /// - Parameter seconds: the time after which not even the response to a refresh token is awaited; nil: the longest
-  ///   time of a request.
+  /// - Parameter seconds: the time after which the session does not even wait for the response to a refresh token; nil:
+  ///   the longest time that a request may take.
   public func finish(within seconds: Int64? = nil) {
     closeClients()
     let open = clients.withLock { Array($0.opened.values) }

@@ -1,5 +1,5 @@
-// The audiences that callers used recently, in the exact bytes of the callers. A call that names one again only
-// compares bytes; it neither sorts scopes nor retains an object (performance.md, A cached token).
+// The audiences that callers used recently, in exactly the bytes that the callers passed. A call that names such an
+// audience again only compares bytes; it neither sorts scopes nor retains an object (performance.md, A cached token).
 
 import CPosix
 import EnrollRules
@@ -31,7 +31,7 @@ struct AudienceLookup {
   private var rows: UnsafeMutablePointer<Row>?
   private var count = 0
 
-  /// - Returns: nil if no audience was appended in these bytes.
+  /// - Returns: nil if no audience was appended with exactly these bytes.
   @inline(__always)
   func view(
     _ resource: UnsafeRawBufferPointer, _ scopes: UnsafeRawBufferPointer

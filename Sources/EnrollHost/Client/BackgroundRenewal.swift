@@ -29,8 +29,8 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
   /// How long the client is idle before it reads the store again: another process may have signed in.
   private static let idleSeconds: Int64 = 60
 
-  /// The threads that read the stores, for all clients of the process: one thread for each client would be hundreds at
-  /// once. They do not wait for providers, and end when there is nothing to read.
+  /// The threads that read the stores, shared by all clients of the process: with one thread for each client, hundreds
+  /// might run at once. They do not wait for providers, and end when there is nothing to read.
   private static let readers = PerProcess { WorkerPool(threads: 8, idleSeconds: 0) }
 
   private struct Plan {

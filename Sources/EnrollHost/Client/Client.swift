@@ -65,8 +65,8 @@ public final class Client: Sendable {
 
     init(_ result: Result<RenewalResult, EnrollError>) { self.result = result }
 
-    /// The answer to callers that want this lifetime. The first caller reads the store for all: hundreds may be
-    /// waiting.
+    /// The answer for callers that want this minimum lifetime. The first of them reads the store for all, because
+    /// hundreds may be waiting.
     func answer(
       _ minimumLifetimeSeconds: Int64, _ read: () -> Result<AccessOutcome, EnrollError>
     ) -> Result<AccessOutcome, EnrollError> {
@@ -132,8 +132,7 @@ public final class Client: Sendable {
     self.engine = engine
     let outbox = OutboxSender(engine, pool: pool, timers: timers, clock: clock, phases)
     self.outbox = outbox
-    // This observer is the first: another one that requests a token after `tokensRenewed` must not get the
-    // old token.
+    // This observer is added first: an observer that requests a token after `tokensRenewed` must not get the old token.
     _ = hub.add(CacheInvalidator(tokens))
     if let log = options.log {
       _ = hub.add(EventLog(log))
@@ -158,7 +157,7 @@ public final class Client: Sendable {
         }
         // Loads libcurl while the renewal saves its intent.
         ownTransport?.prepare()
-        // Closing the client can end everything before the request is sent.
+        // Until the request is sent, closing the client can end all of this.
         let result = try CallTimeout.until(cancellation: phases.closing, onProgress: notice) {
           () throws(EnrollError) in
           try UnsavedTokens.shared.save(for: location)
@@ -228,9 +227,9 @@ public final class Client: Sendable {
     UnsavedTokens.shared.add(engine, at: location)
   }
 
-  /// Returns once every renewal and every code that was sent has its answer, and the answer is stored (R39). If the
-  /// disk refuses it, the call waits until 30 seconds after the closing. Close the client first. Do not call this from
-  /// a completion or an observer.
+  /// Returns once the answers to all renewals and codes that were sent have arrived and are stored (R39). If the disk
+  /// refuses an answer, the call waits until 30 seconds after the closing. Close the client first. Do not call this
+  /// from a completion or an observer.
   /// - Parameter keepsTrying: whether this process keeps trying to store the tokens until it ends.
   public func drain(keepsTrying: Bool = true) {
     phases.startGraceTimer(isBusy: isSending)

@@ -59,7 +59,7 @@ final class ClosingPhases: Sendable {
   }
 
   /// Sets the timer that ends the grace period, if the grace period has begun.
-  /// - Parameter isBusy: whether any request is running that the timer would end. Without one no timer is started: its
+  /// - Parameter isBusy: whether any request is running that the timer would end. If not, no timer is started: its
   ///   thread would cost more than the closing.
   func startGraceTimer(isBusy: Bool) {
     guard isBusy, let begun = begin.withLock({ $0 }) else { return }
@@ -96,7 +96,7 @@ final class ClosingTransport: Transport {
 
   /// - Throws: `.cancelled` once the client is being closed; the errors of the transport.
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
-    // Requests of the outbox have this limit already.
+    // Requests of the outbox already end with the grace period.
     if cancellation === phases.gracePeriod { return try base.send(request, cancellation: cancellation) }
     if phases.closing.isCancelled { throw Self.closed }
     if request.mustAwaitResponse {

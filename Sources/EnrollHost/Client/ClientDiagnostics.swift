@@ -33,7 +33,8 @@ extension Client {
     return engine.registration.waitingAtOtherClients()
   }
 
-  /// Whether this transaction brought tokens, or another one did while this one was open. A renewal does not count.
+  /// Whether this transaction ended with tokens, or another transaction did so while this one was open. Tokens from a
+  /// renewal do not count.
   /// - Throws: `.notFound` for an unknown transaction; `.transactionExpired`.
   package func hasSignedIn(since transactionID: TransactionID) throws(EnrollError) -> Bool {
     try requireOpen()

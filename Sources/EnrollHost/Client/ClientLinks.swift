@@ -44,7 +44,8 @@ extension Client {
   }
 
   /// Runs a step that may begin a transaction, and opens a listener if the step asks for one. If a listener is open for
-  /// the transaction that the link belongs to, it serves both: its port may be the only one that the provider accepts.
+  /// the transaction that the link belongs to, that listener serves both transactions: its port may be the only one
+  /// that the provider accepts.
   private func listening<Result>(
     until deadline: Instant, _ cancellation: (any Cancellation)?,
     _ step: (Listening, any Cancellation) throws(EnrollError) -> (Result, Transaction?)

@@ -6,8 +6,9 @@ public import EnrollCrypto
 import EnrollPosix
 
 extension Client {
-  /// The registration state. With `wait`, returns once the state is settled, also if an earlier process began the
-  /// sign-in. Renews a token that is due, so that the answer is C or E and not preliminary (flows.md §7).
+  /// The registration state. With `wait`, returns once the state is settled, even if an earlier process began the
+  /// sign-in. Renews a token that is due, so that the answer is `renewed` (C) or `renewalFailed` (E) and not a
+  /// preliminary state (flows.md §7).
   public func registrationState(
     wait: Bool, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
@@ -85,7 +86,8 @@ extension Client {
       let listener = try LoopbackListener(
         redirectURI: configuration.redirectURI, returnPage: configuration.returnPage)
       do throws(EnrollError) {
-        // Runs only now: a listener on a configured port also serves earlier sign-ins with that port.
+        // Runs only after the listener was opened: that listener also serves earlier sign-ins with the same configured
+        // port.
         try engine.transactions.settleAbandoned { LoopbackAddress.isListened(at: $0) }
         let begun = try engine.signIn.begin(
           options, loopbackRedirectURI: listener.redirectURI, cancellation: cancellation)
@@ -101,9 +103,10 @@ extension Client {
   /// Processes a redirect URL, whichever process received it, and completes its transaction.
   /// - Parameter transactionID: the transaction that the host expects; needed only for a redirect without `state` while
   ///   several transactions are pending (R6).
-  /// - Returns: the state G or, without confirmation, H.
-  /// - Throws: why the URL settles no transaction (``SignInStep/resume(_:cancellation:)``), or why its transaction failed.
-  ///   Then the state is F, or the session that existed before the transaction.
+  /// - Returns: the state `awaitingConfirmation` (G), or `confirmed` (H) if no confirmation is required.
+  /// - Throws: why the URL settles no transaction (``SignInStep/resume(_:cancellation:)``), or why its transaction
+  ///   failed. After a failed transaction the state is `registrationFailed` (F), or that of the session that existed
+  ///   before.
   public func resume(
     _ url: String, transactionID: TransactionID? = nil, until deadline: Instant,
     cancellation: (any Cancellation)?
@@ -128,7 +131,7 @@ extension Client {
   }
 
   /// Submits the one-time code that the user typed (flows.md §6).
-  /// - Returns: the state G or, without confirmation, H.
+  /// - Returns: the state `awaitingConfirmation` (G), or `confirmed` (H) if no confirmation is required.
   /// - Throws: `.codeRejected` if the code is wrong, and the transaction waits for another code; as
   ///   ``PasswordlessStep/submitCode(_:transactionID:cancellation:)``; or why the transaction failed.
   public func submitCode(
@@ -146,7 +149,7 @@ extension Client {
 
   /// Waits until a transaction is settled: by its loopback redirect, by ``resume(_:until:cancellation:)`` on another
   /// thread, or by another process. For a device transaction it polls the provider as often as the provider allows. It
-  /// also returns once another transaction of the account brought tokens: if one browser has two attempts, some
+  /// also returns once another transaction of the account has ended with tokens: if one browser runs two sign-ins, some
   /// providers resume the older one, and the newer one never gets an answer.
   /// - Throws: `.notFound` for an unknown transaction; `.transactionExpired`; the error that made it fail;
   ///   `.deadlineExceeded`, and the transaction is still pending.
@@ -186,7 +189,8 @@ extension Client {
     var exchangeEnds: Instant?
     try wait(until: deadline, cancellation) { () throws(EnrollError) in
       if loopbacks.withLock({ $0.isAnswering(transactionID) }) { return false }
-      // Read before the settlement: a poll stores its settlement before it ends.
+      // Read before the settlement is looked up. A poll stores its settlement before it ends, so a poll that ends in
+      // between has stored it.
       let isPolled = devicePolls.withLock { $0.isUnderWay(transactionID) }
       if let settlement = settlements.withLock({ $0[transactionID] }) {
         state = try outcome(of: settlement)
@@ -204,8 +208,8 @@ extension Client {
         try pollDevice(transactionID)
         return false
       case .exchanging:
-        // Another process may be exchanging the code, and may have died since. No other process may send the code
-        // (R15).
+        // Another process may be exchanging the code, or may have died while it did so. No other process may send the
+        // code (R15).
         let end = exchangeEnds ?? clock.instant().advanced(bySeconds: TransactionRecord.exchangeSeconds)
         exchangeEnds = end
         guard clock.instant().since(end) < 0 else { throw TransactionStep.exchangeDied }
@@ -263,7 +267,7 @@ extension Client {
     return .begun(begun)
   }
 
-  /// From G to H, as ``RegistrationStep/confirm(_:cancellation:)``.
+  /// From `awaitingConfirmation` (G) to `confirmed` (H), as ``RegistrationStep/confirm(_:cancellation:)``.
   public func confirm(
     _ transactionID: TransactionID? = nil, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
@@ -306,7 +310,7 @@ extension Client {
   }
 
   /// Reports that the host could not open the other app's link. The transaction fails.
-  /// - Returns: the state F, or the session that existed before the transaction.
+  /// - Returns: the state `registrationFailed` (F), or that of the session that existed before the transaction.
   /// - Throws: as ``App2AppStep/otherAppMissing(transactionID:)``.
   public func otherAppMissing(_ transactionID: TransactionID) throws(EnrollError) -> RegistrationState {
     try requireOpen()

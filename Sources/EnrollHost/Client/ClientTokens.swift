@@ -188,8 +188,8 @@ extension Client {
             after: result, minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience))
       case .failure(let error):
         if error.code == .storeLocked { return .success(.storeLocked) }
-        // The store may be unreadable now, perhaps also the reason why the renewal failed. The renewal's error says
-        // more.
+        // The store may be unreadable now; perhaps the renewal failed for the same reason. The renewal's error says
+        // more than the store's error.
         if let live = try? engine.tokens.liveToken(for: audience) {
           return .success(.stale(live, reason: error))
         }

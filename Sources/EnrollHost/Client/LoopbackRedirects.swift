@@ -9,7 +9,7 @@ import EnrollPosix
 /// The open listeners, with their cancellations.
 struct LoopbackRedirects: Sendable {
   private var open: [(transactionID: TransactionID, redirectURI: String, cancellation: CancellationFlag)] = []
-  /// The transactions whose redirect arrived, and whose browser has no page yet.
+  /// The transactions whose redirect has arrived, but whose browser has not received its page yet.
   private var answering: [TransactionID] = []
   /// The errors of redirects that have arrived and could not be processed yet.
   private var postponements: [(transactionID: TransactionID, error: EnrollError)] = []
@@ -28,8 +28,8 @@ struct LoopbackRedirects: Sendable {
     open.append((begun.transactionID, begun.redirectURI ?? "", cancellation))
   }
 
-  /// Whether the browser still waits for its page. The transaction is reported as settled only afterwards, because the
-  /// program may end then.
+  /// Whether the browser still waits for its page. Only after that the transaction is reported as settled, because the
+  /// program may end once it is settled.
   func isAnswering(_ transactionID: TransactionID) -> Bool {
     answering.contains(transactionID)
   }

@@ -1,5 +1,5 @@
-// A step that sends a value that works only once: a code cannot be sent again, so the step continues when its caller
-// stops waiting.
+// Runs a step that sends a value that works only once, such as a code. The value cannot be sent again, so the step
+// continues when its caller stops waiting.
 
 import EnrollRules
 import EnrollSteps
@@ -68,7 +68,7 @@ private final class OneTimeStep<Value: Sendable>: Sendable {
     return isWanted
   }
 
-  /// - Returns: neither value nor error if the step has not ended. Then the caller counts as gone.
+  /// - Returns: neither value nor error if the step has not ended. Its caller is then known to have stopped waiting.
   func stopWaiting() -> Ending {
     ending.withLock { ending -> Ending in
       ending.callerStoppedWaiting = ending.value == nil && ending.error == nil

@@ -1,4 +1,4 @@
-// The times at which the outbox is sent: when the state is first requested, because an earlier process may have left
+// Sends the outbox at these times: when the state is first requested, because an earlier process may have left
 // messages; after steps that may add messages; after renewals, because the network works then; and when the browser
 // returns from the logout page, or has not returned in time. No caller waits for this sender. Steps that revoke tokens
 // send the outbox themselves (reliability.md, The outbox).
@@ -18,7 +18,7 @@ final class OutboxSender: Sendable {
     var isStopped = false
   }
 
-  /// The time between two attempts to read a store that could not be read when a wait was over.
+  /// The pause before the next attempt, if the store could not be read at the end of a wait for the browser.
   private static let pauseSeconds: Int64 = 60
 
   /// Ends a running send. Unsent messages stay in the outbox for the next process.

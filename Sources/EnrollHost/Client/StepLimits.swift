@@ -1,4 +1,5 @@
-// The limits of a call, its deadline and its cancellation, as one Cancellation for the step that the call runs.
+// Combines the limits of a call, its deadline and its cancellation, into one Cancellation for the step that the call
+// runs.
 
 import EnrollRules
 import EnrollSteps
@@ -9,7 +10,7 @@ struct StepLimits {
   let clock: any Clock
   let timers: TimerQueue
 
-  /// Runs a step that ends early if the caller cancels or its deadline passes, and throws a different error for each.
+  /// Runs a step that ends early if the caller cancels or its deadline passes. The two cases throw different errors.
   /// - Throws: `.cancelled`, `.deadlineExceeded`, and the errors of the step.
   func run<Result>(
     until deadline: Instant, _ cancellation: (any Cancellation)?,

@@ -1,6 +1,6 @@
-// The token that most calls want, in memory: one lock, one read of the clock, no IO (performance.md, A cached token).
-// The cache returns it for one second; after that, the next call checks whether another process changed the record
-// (store.md, Memory and the disk).
+// Keeps in memory the token that most calls want. Returning it takes one lock and one read of the clock, and no IO
+// (performance.md, A cached token). The cache returns it for one second; after that, the next call checks whether
+// another process changed the record (store.md, Memory and the disk).
 
 import EnrollRules
 import EnrollSteps

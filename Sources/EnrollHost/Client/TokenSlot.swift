@@ -6,7 +6,7 @@ public import EnrollRules
 import EnrollCrypto
 import EnrollPosix
 
-/// The content of a ``TokenCache``, at an address that stays valid after the cache was freed.
+/// The content of a ``TokenCache``, at an address that stays valid after the cache is freed.
 struct TokenSlot: @unchecked Sendable {
   // Unchecked: everything in a slot except `origin`, which never changes, is only touched with the slot's mutex held;
   // the list of free places only while no fork can happen.

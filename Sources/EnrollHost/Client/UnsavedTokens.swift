@@ -115,7 +115,8 @@ final class UnsavedTokens: @unchecked Sendable {
     }
   }
 
-  /// Discards the tokens with their client. Saving them would call the host's code, which the host no longer allows.
+  /// Discards the unsaved tokens of this engine. Saving them would call the host's code, which the host no longer
+  /// allows.
   func discard(_ engine: Engine) {
     let entry = condition.locked { () -> Entry? in
       let entry = entries.first { $0.engine === engine }

@@ -1,5 +1,6 @@
-// The order with which a program starts itself for one step: the data to open the same account, and the step. It is
-// JSON, as the step is, and is passed through a pipe: it contains the passphrase and the PIN.
+// The order that a program passes to a new process of the same program, so that it runs one step. The order has the
+// data to open the same account, and the step. It is JSON, and is passed through a pipe, because it contains the
+// passphrase and the PIN.
 
 package import EnrollRules
 package import EnrollSteps
@@ -101,7 +102,7 @@ extension KeyPlan {
 }
 
 extension KeyPlan.Provider {
-  /// nil for a word that is in no order.
+  /// nil for a word that no order contains.
   fileprivate init?(word: String) {
     switch word {
     case "auto": self = .automatic

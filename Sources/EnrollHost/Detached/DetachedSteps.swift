@@ -32,8 +32,8 @@ final class DetachedSteps: Sendable {
   /// - Parameters:
   ///   - waitCancellation: ends the wait, but not the step.
   ///   - waitsForAnswer: whether the wait continues once the step has sent its one-time value.
-  /// - Returns: nil if no process could be started, or the process died. Then this process has to run the step. A
-  ///   request that the other process had sent is treated as one of any process that died.
+  /// - Returns: nil if no process could be started, or the process died. Then this process has to run the step. If the
+  ///   other process had sent a request, it is treated like the request of any process that died.
   /// - Throws: the error of the step; `.cancelled` if the wait ended first.
   func run(
     _ step: DetachedStep, waitCancellation: any Cancellation, waitsForAnswer: Bool,
@@ -97,7 +97,8 @@ extension DetachedSteps {
   ) throws(EnrollError) -> RenewalResult? {
     let step = DetachedStep.renewal(
       epochs: request.epochs, isForced: request.isForced, audience: request.audience)
-    // Process 1 of a container may wait for this process, and the container ends with process 1.
+    // This process may be the only command of a container: process 1 waits for it, and the container ends with process
+    // 1.
     let waitsForAnswer = DetachedProcess.isChildOfProcessOne
     return try run(
       step, waitCancellation: waitCancellation, waitsForAnswer: waitsForAnswer, onProgress: onProgress
@@ -177,7 +178,7 @@ extension Client {
     }
     onLine(DetachedLine.ended(result).json)
     guard engine.renewedTokens.hasUnsaved else { return }
-    // No other process waits for this process, so it may use all of its time.
+    // No other process waits for this process any more, so it may use all of its time to save the tokens.
     UnsavedTokens.shared.add(engine, at: location)
     let end = SystemClock.now().advanced(bySeconds: Self.storingSeconds)
     _ = UnsavedTokens.shared.wait(for: engine, until: end, phases.abandoned)

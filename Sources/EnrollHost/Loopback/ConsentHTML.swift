@@ -1,4 +1,4 @@
-// The pages of the question whether to sign in at a server. They have no script, load nothing, and escape every text.
+// The pages that ask the user whether to sign in at a server. They have no script, load nothing, and escape every text.
 
 import EnrollCrypto
 import EnrollRules
@@ -40,7 +40,8 @@ enum ConsentHTML {
     return response(title, content)
   }
 
-  /// The page that goes on to the server. It is no redirect: browsers apply `form-action` of the question to those.
+  /// The page that takes the browser on to the server. It is not an HTTP redirect, because browsers apply the question
+  /// page's `form-action` to redirects.
   static func continued(to target: String) -> [UInt8] {
     var (head, content): ([UInt8], [UInt8]) = ([], [])
     head += "<meta http-equiv=\"refresh\" content=\"0; url=".utf8

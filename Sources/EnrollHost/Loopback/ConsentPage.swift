@@ -1,7 +1,8 @@
-// The question whether to sign in at a server, in the browser of a user without a terminal. A resource that anybody may
-// operate has named the server, so nobody is sent there unasked. After the answer the same tab goes on to the server.
-// Other programs and web pages on the machine can send requests to the port: the page has an address that nobody can
-// guess, only the page itself contains the word that an answer needs, and a request with another Host is refused.
+// Asks in the browser whether to sign in at a server, for a user without a terminal. The server was named by a resource
+// that anybody may operate, so EnrollKit asks before it sends a user there. After the answer the same tab goes on to
+// the server. Other programs and web pages on the machine can send requests to the port. Therefore nobody can guess the
+// page's address, an answer needs a secret word that only the page contains, and a request with another Host is
+// refused.
 
 import CPosix
 import EnrollCrypto
@@ -29,7 +30,7 @@ package struct ConsentQuestion: Equatable, Sendable {
 
 /// Asks one question, once. One thread uses it at a time.
 package final class ConsentPage: @unchecked Sendable {
-  // Unchecked: a caller waits for `answer` before it calls anything else.
+  // Unchecked: a caller waits until `answer` returns before it calls anything else.
 
   /// The address for the browser.
   package let address: String
@@ -41,7 +42,7 @@ package final class ConsentPage: @unchecked Sendable {
   private let event: EventDescriptor
   private var sockets: LoopbackSockets
   private var connections: [LoopbackConnection] = []
-  /// The tab that waits for the sign-in after it has agreed.
+  /// The connection of the tab in which the user agreed. The tab waits there for the sign-in.
   private var agreed: LoopbackConnection?
 
   private static let secretBytes = 24
@@ -101,13 +102,13 @@ package final class ConsentPage: @unchecked Sendable {
     }
   }
 
-  /// Sends the tab that has agreed to the server.
+  /// Sends the tab in which the user agreed on to the server.
   package func goOn(to target: String) {
     let page = ConsentHTML.continued(to: target)
     agreed?.answer(page)
     agreed?.close()
     agreed = nil
-    // After a double click the browser has a second connection, and shows only the answer to that one.
+    // After a double click the browser has two connections, and shows only the answer to the second one.
     accept(Set(sockets.descriptors), SystemClock.now())
     for connection in connections {
       var connection = connection
@@ -122,7 +123,7 @@ package final class ConsentPage: @unchecked Sendable {
     close()
   }
 
-  /// Ends the question. A tab that waits learns that the sign-in failed.
+  /// Ends the question. If a tab is waiting for the sign-in, it shows that the sign-in failed.
   package func close() {
     agreed?.answer(ConsentHTML.page("The sign-in failed", "The program that started it says why."))
     agreed?.close()
@@ -192,7 +193,7 @@ package final class ConsentPage: @unchecked Sendable {
 
   private enum Choice { case asked, agreed, declined }
 
-  /// Answers the request, unless the user agrees.
+  /// Answers the request, unless it says that the user agrees.
   private func reply(to head: ArraySlice<UInt8>, on connection: LoopbackConnection) -> Choice? {
     do throws(LoopbackRequest.Refusal) {
       let choice = try choice(of: try LoopbackRequest(head: head))

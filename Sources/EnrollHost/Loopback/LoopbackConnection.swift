@@ -15,8 +15,8 @@ struct LoopbackConnection {
   static let seconds: Int64 = 5
   /// How long sending waits for a browser that does not read its answer.
   private static let sendMilliseconds: Int32 = 1_000
-  /// How long the listener waits for each piece of a request that it did not read to the end, and the most
-  /// pieces that it reads.
+  /// Two limits for a request that the listener did not read to its end: how long it waits for each further piece, and
+  /// how many pieces it reads.
   private static let (restMilliseconds, mostUnread): (Int32, Int) = (100, 64)
 
   init(descriptor: Int32, now: Instant) {
@@ -51,7 +51,7 @@ struct LoopbackConnection {
     }
   }
 
-  /// Sends a response. Gives up if the browser does not read it.
+  /// Sends a response. Stops if the browser does not read it.
   func answer(_ response: [UInt8]) {
     response.withUnsafeBytes { response in
       var sent = 0
@@ -68,7 +68,8 @@ struct LoopbackConnection {
     }
   }
 
-  /// Closes without a reset: unread data would turn the close into a reset, and the browser could lose its answer.
+  /// Closes the connection without a reset. If data were left unread, the close would become a reset, and the browser
+  /// could lose its answer.
   /// - Parameter isCut: whether the request was not read to its end. The browser may still be writing it.
   func close(isCut: Bool = false) {
     shutdown(descriptor, Int32(SHUT_WR))

@@ -44,7 +44,7 @@ enum LoopbackHTML {
     bytes += "</\(name)>\n".utf8
   }
 
-  /// Escaped for text and attributes.
+  /// Appends a text, escaped for text and attributes.
   static func append(_ text: String, to bytes: inout [UInt8], most: Int = LoopbackPage.longestText) {
     for byte in text.utf8.prefix(most) {
       switch byte {

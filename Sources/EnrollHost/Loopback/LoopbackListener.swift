@@ -35,8 +35,8 @@ public final class LoopbackListener: @unchecked Sendable {
   private var shown: LoopbackPage?
   private var postponed = PostponedRedirects()
 
-  /// How long the listener waits for the browser's next event after the redirect to the page, and the most
-  /// events that it waits for.
+  /// Two limits after the redirect to the page: how long the listener waits for the browser's next event, and how many
+  /// events it waits for.
   private static let (lingerMilliseconds, mostLingering): (Int32, Int) = (2_000, 64)
   /// Browsers open a few connections. A new one replaces the oldest.
   private static let mostConnections = 16
@@ -45,8 +45,8 @@ public final class LoopbackListener: @unchecked Sendable {
 
   /// Opens the port that `redirectURI` names, or one that the system chooses.
   /// - Parameters:
-  ///   - redirectURI: `http://127.0.0.1[:port]/path`, the same with `[::1]` or `localhost`. The listener uses both
-  ///     addresses if the machine has them. For `localhost` no other program may use one of them.
+  ///   - redirectURI: `http://127.0.0.1[:port]/path`, or the same with `[::1]` or `localhost`. The listener uses both
+  ///     addresses if the machine has them. For `localhost`, no other program may use the port at either address.
   ///   - returnPage: the app's part of the page.
   /// - Throws: `.configuration` (not such a URL, or a port that needs privileges), `.busy` (the port is taken; no file
   ///   descriptor left), `.unsupported` (no such address on this machine).
@@ -291,7 +291,7 @@ extension LoopbackListener {
     let now = clock.instant()
     for url in postponed.due(at: now) {
       switch try handle(url) {
-      // The browser that brought the URL already shows its page. If it requests the URL again, it is redirected then.
+      // The browser that sent the URL already shows its page. If it requests the URL again, it is redirected then.
       case .declined, .redirected: postponed.remove(url)
       case .postponed(let page, let seconds):
         shown = page

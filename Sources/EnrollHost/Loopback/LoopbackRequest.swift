@@ -1,6 +1,6 @@
-// The head of one request to the loopback listener, parsed strictly (RFC 9112 §2-§3), because any program and any web
-// page on the machine can send one. Refused are: line ends other than CRLF, control characters, folded lines, a target
-// that is not a path, a missing or second Host, and any header that announces a body.
+// The head of one request to the loopback listener. It is parsed strictly (RFC 9112 §2-§3), because any program and any
+// web page on the machine can send a request. The parser refuses line ends other than CRLF, control characters, folded
+// lines, a target that is not a path, a missing or second Host, and any header that announces a body.
 
 import EnrollRules
 
@@ -17,17 +17,18 @@ struct LoopbackRequest: Equatable {
     var status: Int
   }
 
-  /// Bytes of the request line, about the limit of a redirect URL.
+  /// The most bytes of the request line, about the limit of a redirect URL.
   static let longestLine = 8 * 1024
-  /// Bytes of the whole head. Cookies of other local servers count, because cookies do not depend on the port.
+  /// The most bytes of the whole head. It includes cookies of other local servers, because cookies do not depend on the
+  /// port.
   static let longestHead = 64 * 1024
   static let mostHeaders = 100
 
-  /// The end of the head that begins `bytes`, after its empty line; nil while more bytes are needed. `scanned` bytes
-  /// were searched before.
+  /// The end of the head with which `bytes` begins, after the head's empty line; nil while more bytes are needed. The
+  /// first `scanned` bytes were searched before.
   /// - Throws: if the bytes cannot become a head, or the head is too long.
   static func end(in bytes: [UInt8], scanned: Int) throws(Refusal) -> Int? {
-    // TLS and other binary protocols differ in their first byte.
+    // TLS and other binary protocols do not begin with a letter.
     if let first = bytes.first, !ASCII.isLetter(first) { throw Refusal(status: 400) }
     var index = max(scanned - 3, 0)
     while index + 3 < bytes.count {

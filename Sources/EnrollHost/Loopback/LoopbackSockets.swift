@@ -15,8 +15,8 @@ struct LoopbackSockets {
 
   /// - Parameters:
   ///   - isIPv6: the address family of the redirect URI, which is required. The other family is used if possible.
-  ///   - needsBoth: the redirect URI is to `localhost`, which a browser resolves to either address. One address is
-  ///     required; if the machine has both, no other program may use the port at one of them (R4).
+  ///   - needsBoth: whether the redirect URI has the host `localhost`, which a browser resolves to either address. One
+  ///     address is required; if the machine has both, no other program may use the port at either of them (R4).
   ///   - port: nil: the system chooses one.
   /// - Throws: `.busy` if the port is taken or no descriptor is left, `.unsupported` if the machine has no such
   ///   address, `.configuration` if this user may not use the port.

@@ -14,7 +14,7 @@ struct PostponedRedirects {
 
   func due(at now: Instant) -> [String] { entries.filter { $0.due <= now }.map { $0.url } }
 
-  /// - Returns: false if the most URLs wait already.
+  /// - Returns: false if the limit of waiting URLs is reached.
   mutating func add(_ url: String, until due: Instant) -> Bool {
     remove(url)
     guard entries.count < Self.most else { return false }

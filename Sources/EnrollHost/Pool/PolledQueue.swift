@@ -100,7 +100,8 @@ public final class PolledQueue: @unchecked Sendable {
     }
   }
 
-  /// - Returns: the job that the successor refused. This thread is the runner then. Called with `exclusion` held.
+  /// - Returns: the job that the successor refused. This thread is then the runner, and has to run the job. Called with
+  ///   `exclusion` held.
   private func passUntilRefused() -> WorkerPool.Job? {
     guard isRetired, runner == nil else { return nil }
     while let job = waiting.next {

@@ -1,4 +1,4 @@
-// Threads with one job each. Their owner waits at its end until all of them have ended.
+// Threads that run one job each. Before their owner ends, it waits until all of them have ended.
 
 import EnrollSteps
 import EnrollPosix

@@ -1,4 +1,5 @@
-// Deadlines of callers that block no thread, by the clock that was given. All queues of a process share one thread.
+// Timers for callers with a deadline that do not block a thread, by a given clock. All queues of a process share one
+// thread.
 
 public import EnrollRules
 public import EnrollSteps
@@ -13,7 +14,7 @@ public final class TimerQueue: Sendable {
 
   /// - Parameters:
   ///   - clock: nil: the system's clock, by which the thread sleeps until a block is due.
-  ///   - sliceNanoseconds: how soon a jump of another clock (the host's, a test's) is noticed.
+  ///   - sliceNanoseconds: the longest time until a jump of another clock (the host's, a test's) is noticed.
   public init(clock: (any Clock)? = nil, sliceNanoseconds: Int64 = 1_000_000_000) {
     self.clock = clock
     slice = max(1, sliceNanoseconds)

@@ -62,7 +62,7 @@ final class TimerThread: @unchecked Sendable {
     defer { condition.unlock() }
     injected.removeAll { $0.ticket == ticket }
     planned.remove(ticket)
-    // No timer is left, so the thread wakes and ends.
+    // No timer is left: wakes the thread, so that it ends.
     if planned.first == nil, injected.isEmpty { arm(for: Instant(nanoseconds: .min)) }
   }
 

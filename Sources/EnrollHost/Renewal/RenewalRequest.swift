@@ -2,8 +2,8 @@
 
 public import EnrollRules
 
-/// The access tokens that callers want renewed, for one audience. A renewal includes all requests from before its start;
-/// later callers get its result.
+/// The access tokens that callers want renewed, for one audience. A renewal includes all requests that arrive before it
+/// starts; later callers get its result.
 public struct RenewalRequest: Sendable {
   /// nil: the session's own access token.
   public let audience: TokenAudience?

@@ -5,8 +5,8 @@ import EnrollRules
 import EnrollSteps
 import EnrollPosix
 
-/// Sends the requests of one call. A request that must be followed up does not end at the call's deadline; after the
-/// caller's cancellation it gets two more seconds.
+/// Sends the requests of one call. A request whose response must be awaited does not end at the call's deadline; after
+/// the caller's cancellation it gets two more seconds.
 final class RegistrationTransport: Transport {
   private static let graceSeconds: Int64 = 2
 

@@ -13,7 +13,7 @@ public import EnrollRules
 public import EnrollSteps
 import EnrollPosix
 
-/// The transport that is used if the host brings none. Any thread may send at any time.
+/// The transport that is used if the host does not provide one. Any thread may send at any time.
 public final class CurlTransport: Transport {
   public struct Options: Sendable {
     /// Allows http to `127.0.0.0/8`, `[::1]` and `localhost` (R19).

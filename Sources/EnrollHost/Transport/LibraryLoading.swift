@@ -1,5 +1,5 @@
-// Loads libcurl on its own thread while a renewal saves its record. A request that must not be abandoned after it was
-// sent first waits for that thread, while the request can still be abandoned: the disk may be slow.
+// Loads libcurl on its own thread while a renewal saves its record. That may take long, because the disk may be slow. A
+// request that must not be abandoned after it was sent therefore waits for this thread before it is sent.
 
 import EnrollSteps
 import EnrollPosix

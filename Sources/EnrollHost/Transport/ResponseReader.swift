@@ -1,6 +1,6 @@
-// One response while it arrives, within limits (R20): a head of at most 64 KiB, a body up to the request's limit, no
-// compressed body. A response that breaks a rule ends the transfer at once, and the error is kept here. If an answer is
-// issued only once, a body that is declared compressed is still read, and a body that is cut off is kept (R30).
+// Reads one response while it arrives, within limits (R20): a head of at most 64 KiB, a body up to the request's limit,
+// no compressed body. A response that breaks a rule ends the transfer at once, and the error is kept here. If an answer
+// is issued only once, a body that is declared compressed is still read, and a body that is cut off is kept (R30).
 
 import EnrollRules
 
@@ -53,7 +53,7 @@ final class ResponseReader {
     return response
   }
 
-  /// The transfer fails because the host name resolved to an address that is not loopback (R19).
+  /// Records that the transfer fails because the host name resolved to an address that is not loopback (R19).
   func refuseAddress() {
     failure = EnrollError(
       .network, "\(target.display) does not lead to a loopback address; http goes nowhere else")
@@ -117,7 +117,7 @@ final class ResponseReader {
     return true
   }
 
-  /// The body is longer than the request allows, or its announced length is.
+  /// Refuses a body that is longer than the request allows, or is announced as longer.
   @discardableResult
   func refuseLength() -> Bool {
     refuse("sent more than \(limit) bytes")

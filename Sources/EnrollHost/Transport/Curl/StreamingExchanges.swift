@@ -1,7 +1,7 @@
-// Exchanges whose responses are read while they arrive, many side by side on one thread: the MCP bridge's. Certificates
-// are checked, no redirect is followed and no cookie is kept, as for the requests of CurlTransport (R19, R20). A body is
-// given to libcurl once: if a kept connection turns out to be closed after a part of the body was sent, libcurl reports
-// that instead of sending the request again (R15).
+// The exchanges of the MCP bridge. Their responses are read while they arrive, and many exchanges run side by side on
+// one thread. Certificates are checked, no redirect is followed and no cookie is kept, as for the requests of
+// CurlTransport (R19, R20). A body is given to libcurl once: if a kept connection turns out to be closed after a part
+// of the body was sent, libcurl reports that instead of sending the request again (R15).
 
 import CCurl
 import CPosix
@@ -40,7 +40,7 @@ package final class StreamedExchange {
   fileprivate var body: [UInt8]
   fileprivate var sent = 0
   fileprivate var isPaused = false
-  /// How long the process has run since the exchange began; counted until the connection stands.
+  /// How long the process has run since the exchange began; counted until the connection is established.
   fileprivate var connecting: RunningTime?
   private var isHeadTold = false
 
@@ -83,7 +83,7 @@ package final class StreamedExchange {
 
 /// Exchanges on the thread of the caller.
 package final class StreamingExchanges {
-  /// A descriptor to wait for beside the exchanges.
+  /// A descriptor to wait for, in addition to the exchanges.
   package struct Wait {
     package var descriptor: Int32
     package var forInput: Bool
@@ -97,7 +97,8 @@ package final class StreamingExchanges {
   }
 
   private static let keptConnections = 8
-  /// Idle connections are probed after this many seconds: firewalls forget them, and a machine that slept has none.
+  /// Idle connections are probed after this many seconds, because firewalls forget them, and a machine that slept has
+  /// lost them.
   private static let keepAliveSeconds = 60
 
   private let library: CurlLibrary
@@ -192,8 +193,8 @@ package final class StreamingExchanges {
     }
   }
 
-  /// Begins an exchange again whose connection took too long only because the process was stopped meanwhile: libcurl
-  /// counts that time.
+  /// Begins an exchange again if its connection took too long only because the process was stopped in the meantime:
+  /// libcurl counts that time, too.
   private func connectsAgain(_ exchange: StreamedExchange, _ code: CURLcode) -> Bool {
     guard code == CURLE_OPERATION_TIMEDOUT, isUnsent(exchange) else { return false }
     exchange.connecting?.update()
@@ -227,10 +228,10 @@ package final class StreamingExchanges {
   }
 
   private static let longestWaitMilliseconds: Int32 = 3_600_000
-  /// How often the clock is read during a connection: more often than ``RunningTime`` needs it.
+  /// How often the clock is read while a connection is being established: more often than ``RunningTime`` needs.
   private static let connectingMilliseconds: Int32 = 500
 
-  /// Lets the exchanges continue whose receivers postponed a piece.
+  /// Continues the exchanges whose receivers postponed a piece of the body.
   package func resume() {
     for exchange in running where exchange.isPaused {
       exchange.isPaused = false
