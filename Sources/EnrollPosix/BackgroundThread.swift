@@ -20,8 +20,8 @@ package enum BackgroundThread {
   /// - Returns: false if no thread could be started, or the process is exiting.
   package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     guard ExitBarrier.addThread() else { return false }
-    // The new thread inherits the signal mask. It is set here, so that the thread blocks the signals from its first
-    // instruction on.
+    // The new thread inherits the signal mask of this thread. The mask is set before the start, so that the new thread
+    // blocks the signals from its first instruction on.
     var outside = sigset_t()
     var before = sigset_t()
     enroll_posix_outside_signals(&outside)

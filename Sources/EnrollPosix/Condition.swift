@@ -107,7 +107,8 @@ public final class Event: @unchecked Sendable {
 
 /// How long a thread may wait before it reads an injected clock again.
 package enum Timeout {
-  /// How soon a change is noticed of a clock that is set, or that counts suspend while the waiting clock does not.
+  /// The longest time, in nanoseconds, until a thread notices that an injected clock was set, or that it advanced
+  /// during suspend while the waiting clock stopped.
   package static let slice: Int64 = 100_000_000
 
   /// Nanoseconds to wait now; nil when the deadline has passed.

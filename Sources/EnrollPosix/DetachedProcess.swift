@@ -10,8 +10,8 @@ package enum DetachedProcess {
   private static let name = "enroll"
   /// The most bytes of input, more than any configuration has.
   private static let inputLimit = 16 << 20
-  /// Longer than the longest renewal, with its wait for the lock, its two attempts, a server that demands nonces and a
-  /// disk that refuses the tokens. Only a system call or a library that hangs takes longer.
+  /// Longer than the longest renewal, which waits for the lock, makes two attempts, and meets a server that demands
+  /// nonces and a disk that refuses the tokens. Only a system call or a library that hangs takes longer.
   private static let runningSecondsLimit: Int32 = 300
 
   /// The argument of the intermediate process, which ``start(_:input:)`` starts and which calls ``detach(_:)``.

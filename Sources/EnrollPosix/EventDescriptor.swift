@@ -1,4 +1,4 @@
-// Ends another thread's wait in poll(2): a descriptor that becomes readable.
+// Ends another thread's wait in poll(2), with a descriptor that becomes readable.
 
 import CPosix
 package import EnrollRules

@@ -1,8 +1,9 @@
-// exit() runs handlers and destructors while other threads continue. Those may free memory that a renewal is using
-// (OpenSSL's tables, for example), and the process would crash. So the library's threads stop first: an exit handler of
-// the library, which runs before handlers that were registered earlier, waits until each of them waits or runs the
-// host's code. Such a thread does not continue afterwards. EnrollKit opens OpenSSL in a way that it frees nothing at
-// exit; this barrier covers a host that opened OpenSSL first, and everything else that the exit frees.
+// exit() runs handlers and destructors while other threads continue. These may free memory that a renewal is using
+// (OpenSSL's tables, for example), and the process would crash. So the library's threads stop first. An exit handler of
+// the library runs before the handlers that were registered earlier. It waits until each of the library's threads is
+// waiting or is running the host's code; such a thread does not continue afterwards. EnrollKit opens OpenSSL in a way
+// that it frees nothing at exit. This barrier covers a host that opened OpenSSL first, and everything else that the
+// exit frees.
 
 import CPosix
 import Synchronization
@@ -63,7 +64,7 @@ public enum ExitBarrier {
   ) throws(Failure) -> Result {
     guard beginWait() else { return try body() }
     defer { if !endWait() { blockUntilExit() } }
-    // Calls that the host makes from there count as calls on a thread of the host.
+    // Calls into the library that the host's code makes meanwhile count as calls on a thread of the host.
     return try isOurs.cleared(body)
   }
 

@@ -22,8 +22,8 @@ public final class SystemClock: Clock {
   /// The ``instant()`` of every system clock.
   public static func now() -> Instant { Instant(nanoseconds: read(enroll_posix_boot_clock)) }
 
-  /// The id that the system gives the boot. If it cannot be read, an id that no other process has: then every expiry
-  /// that another process wrote is judged by the date.
+  /// The id that the system gives the boot. If it cannot be read, this is an id that no other process has, so that
+  /// every expiry that another process wrote is judged by the date.
   public func bootID() -> String { boot }
 
   public func sleep(until instant: Instant) {

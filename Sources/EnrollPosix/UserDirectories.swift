@@ -42,8 +42,8 @@ public enum UserDirectories {
     return try configurations() + "/\(name).json"
   }
 
-  /// The member of a configuration's file that only the command line reads: the hosts that get a token. It is no key of
-  /// a configuration, so every program removes it before it opens a client.
+  /// The member of a configuration's file that only the command line reads: the hosts that get a token. It is not a
+  /// configuration key, so every program removes it before it opens a client.
   public static let credentialHosts = "credentialHosts"
 
   /// The configuration in a file's JSON.

@@ -139,7 +139,7 @@ package struct JobList {
   package mutating func takeFirst() -> WorkerPool.Job? {
     guard first < jobs.count else { return nil }
     let job = jobs[first]
-    // Objects that a job references must not outlive it.
+    // Releases the job now, because the objects that it references must not outlive it.
     jobs[first] = {}
     first += 1
     // Removes the taken jobs in batches, because each removal moves the rest.

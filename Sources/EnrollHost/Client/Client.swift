@@ -157,7 +157,7 @@ public final class Client: Sendable {
         }
         // Loads libcurl while the renewal saves its intent.
         ownTransport?.prepare()
-        // Until the request is sent, closing the client can end all of this.
+        // Closing the client can end these steps until the request is sent.
         let result = try CallTimeout.until(cancellation: phases.closing, onProgress: notice) {
           () throws(EnrollError) in
           try UnsavedTokens.shared.save(for: location)

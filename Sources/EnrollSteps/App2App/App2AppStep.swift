@@ -1,6 +1,6 @@
-// Registration with another app in two steps (flows.md §9): init, the other app's link, its return with an artefact,
-// complete, tokens. The return has no state: it settles only the transaction that the host names, or the only pending
-// one of this kind (R6).
+// Registration with another app in two requests (flows.md §9): the first gets the other app's link (`initUri`), the
+// second sends the artefact that the other app returned and gets the tokens (`completeUri`). The other app's return has
+// no `state`: it settles only the transaction that the host names, or the only pending transaction of this kind (R6).
 
 import EnrollCrypto
 import EnrollJSON

@@ -1,5 +1,5 @@
-// From an authorize request to the URL that the browser opens: with the request itself, or with the `request_uri` of
-// the pushed request (RFC 9126).
+// Makes the URL that the browser opens from an authorize request. The URL has either the request itself, or the
+// `request_uri` of the pushed request (RFC 9126).
 
 import EnrollRules
 
@@ -58,8 +58,8 @@ final class AuthorizationStep: StateChangingStep {
     }
   }
 
-  /// Pushes a request. A DPoP key is named by `dpop_jkt`, and proven at the token endpoint: RFC 9449 §10.1 allows both
-  /// ways, and Glewlwyd refuses a proof without a nonce at this endpoint without sending one.
+  /// Pushes a request. A DPoP key is only named here, by `dpop_jkt`, and proven at the token endpoint. RFC 9449 §10.1
+  /// also allows a proof here, but Glewlwyd refuses a proof without a nonce at this endpoint and sends no nonce.
   func push(
     _ request: AuthorizationRequest, to endpoint: String, _ metadata: ProviderMetadata,
     cancellation: (any Cancellation)?
@@ -90,10 +90,11 @@ final class AuthorizationStep: StateChangingStep {
     }
   }
 
-  /// Whether the browser would show an error page about the client, too. Some providers do not let public clients use
-  /// the endpoint (Spring and Glewlwyd refuse without a code). So for a public client a refusal counts only if the
-  /// provider announces public clients, or sends `invalid_request` with 401, which only Keycloak does. Keycloak knows a
-  /// client with a metadata document only after its first authorize request, and refuses the push with 401 before that.
+  /// Whether the provider refuses the client itself, so that the browser would also show only an error page. Some
+  /// providers do not let public clients push requests (Spring and Glewlwyd refuse without an error code). So for a
+  /// public client a refusal counts only if the provider announces public clients, or sends `invalid_request` with 401,
+  /// which only Keycloak does. Keycloak knows a client with a metadata document only after its first authorize request,
+  /// and refuses the push with 401 before that.
   private func isRefusal(ofClient response: HTTPResponse, _ metadata: ProviderMetadata) -> Bool {
     guard response.refusesClient, !configuration.clientID.isMetadataDocument else { return false }
     guard context.isPublicClient else { return true }

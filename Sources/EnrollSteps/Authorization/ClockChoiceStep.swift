@@ -1,5 +1,5 @@
-// The clock against which an id_token from a token response is checked (R25). A response may have a wrong time, and so
-// may the device: the first clock with which every rule holds counts as the server's.
+// Chooses the clock against which an id_token from a token response is checked (R25). The time of the response may be
+// wrong, and so may the time of the device. The first clock with which every rule holds counts as the server's.
 
 import EnrollCrypto
 import EnrollRules
@@ -7,8 +7,8 @@ import EnrollRules
 extension GrantStep {
   /// Verifies an id_token with one of the clocks that may be the server's.
   /// - Parameters:
-  ///   - expected: with the time of this machine's clock.
-  ///   - answered: the offset of the server's clock by the response's `Date`; nil without one.
+  ///   - expected: the expectations, with the time of this machine's clock.
+  ///   - answered: the offset of the server's clock according to the response's `Date`; nil if it has none.
   /// - Returns: the id_token, and the offset of the clock with which it was verified.
   /// - Throws: as ``ProviderDirectory/verify(_:expecting:cancellation:)``; the message names the clocks that were
   ///   tried.

@@ -1,5 +1,5 @@
-// The end of every transaction, whatever its flow. Its answer is accepted once, durably; the code in the answer is
-// exchanged; then the tokens are stored, or the transaction has failed.
+// Ends every transaction, whatever its flow. The transaction's answer is accepted once, durably, and its code is
+// exchanged. Then the tokens are stored, or the transaction has failed.
 
 import EnrollJSON
 import EnrollRules
@@ -46,8 +46,8 @@ final class ConclusionStep: StateChangingStep {
   }
 
   /// Accepts the transaction's answer, exchanges it, and stores the tokens or settles the transaction as failed.
-  /// - Parameter mayContinueInBrowser: whether the transaction may continue in the browser instead of ending, without
-  ///   `offline_access` or with `prompt=consent`.
+  /// - Parameter mayContinueInBrowser: whether the transaction may continue in the browser instead of ending: without
+  ///   `offline_access`, or with `prompt=consent`.
   /// - Throws: `.alreadySettled`, and nothing is exchanged; the exchange's error if nothing was sent; the errors of the
   ///   store.
   func conclude(
@@ -79,8 +79,8 @@ final class ConclusionStep: StateChangingStep {
     return try keep(received, of: transaction)
   }
 
-  /// Concludes the transaction with a token response that has already arrived. If the transaction is settled
-  /// by then, the tokens are revoked (R35).
+  /// Concludes the transaction with a token response that has already arrived. If the transaction has been settled in
+  /// the meantime, the tokens are revoked (R35).
   func conclude(
     _ grant: Grant, with http: HTTPResponse, sent: Moment, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement {
@@ -96,7 +96,7 @@ final class ConclusionStep: StateChangingStep {
     }
   }
 
-  /// Concludes the transaction with an answer without tokens.
+  /// Concludes the transaction with an answer that has no tokens.
   /// - Parameter isReported: false if the answer is no failure, and the flow continues.
   func conclude(
     _ transaction: TransactionRecord, failed reason: EnrollError, isReported: Bool = true
@@ -140,8 +140,8 @@ final class ConclusionStep: StateChangingStep {
     return error
   }
 
-  /// Saved durably before anything else: of two answers at once only one counts, and a code is never sent twice (R7,
-  /// R15).
+  /// Marks the transaction as being exchanged. This is saved durably before the exchange: if two answers arrive at the
+  /// same time, only one is accepted, and a code is never sent twice (R7, R15).
   private func markExchanging(_ transaction: TransactionRecord) throws(EnrollError) {
     try store.update(account) { record throws(EnrollError) in
       let isTaken = record.change(transaction.id) { transaction in
@@ -210,7 +210,7 @@ final class ConclusionStep: StateChangingStep {
     return Settlement(transactionID: transaction.id, ending: ending)
   }
 
-  /// Sets the state G; if no confirmation is required, continues with the confirmation.
+  /// Sets the state `awaitingConfirmation` (G); if no confirmation is required, continues with the confirmation.
   /// - Parameter adopted: the record, if the tokens are already the session's.
   func show(
     _ transactionID: TransactionID, _ profile: JSONObject, adopted: AccountRecord?
@@ -224,7 +224,8 @@ final class ConclusionStep: StateChangingStep {
         state = try registration.confirm(transactionID)
       }
     } catch {
-      // If the tokens were dropped, the state is F. Otherwise they wait in G or E, and the host may confirm later.
+      // If the tokens were dropped, the state is `registrationFailed` (F). Otherwise they wait in
+      // `awaitingConfirmation` (G) or `renewalFailed` (E), and the host may confirm later.
       state = self.state
       if state.kind == .registrationFailed { return .failed(error) }
     }
@@ -249,8 +250,8 @@ final class ConclusionStep: StateChangingStep {
       "the sign-in was abandoned, for example by a sign-out, while its tokens were requested; begin again")
   }
 
-  /// Settles the transaction without tokens: the state becomes F, or the state of the session that existed
-  /// before (flows.md §6).
+  /// Settles the transaction without tokens: the state becomes `registrationFailed` (F), or that of the session that
+  /// existed before (flows.md §6).
   /// - Parameter isReported: false if the answer is no failure, and the flow continues.
   func settle(
     _ transaction: TransactionRecord, failed reason: EnrollError, isReported: Bool = true

@@ -1,5 +1,5 @@
-// From a response of the token endpoint to verified tokens (R24 to R28), in the same way for an authorization code, a
-// one-time code and a device code.
+// Makes verified tokens from a response of the token endpoint (R24 to R28), in the same way for an authorization code,
+// a one-time code and a device code.
 
 import EnrollCrypto
 import EnrollJSON
@@ -21,8 +21,8 @@ final class GrantStep: EngineStep {
     self.revocations = revocations
   }
 
-  /// Verifies the tokens of a token endpoint's response. The tokens of a refused response are revoked, because they are
-  /// not stored; but not if the response was made for another request or client.
+  /// Verifies the tokens of a token endpoint's response. If the response is refused, its tokens are revoked, because
+  /// they are not stored. They are not revoked if the response was made for another request or client.
   func received(
     in http: HTTPResponse, sent: Moment, of grant: Grant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ReceivedTokens {
@@ -45,7 +45,7 @@ final class GrantStep: EngineStep {
   /// Verifies tokens.
   /// - Parameters:
   ///   - request: the secrets of the request that returned the tokens.
-  ///   - user: set to the subject once it is verified, also if the tokens are refused after that.
+  ///   - user: set to the subject once it is verified, even if the tokens are refused after that.
   func received(
     of given: TokenSet, by grant: Grant, request: SentSecrets, clockOffsetSeconds offset: Int64?,
     user: inout String?, cancellation: (any Cancellation)?

@@ -1,8 +1,8 @@
-// The scope `offline_access`, which EnrollKit requests by default (Configuration.Defaults.scopes), at a provider that
-// forbids it: the authorize request, the pushed request or the token endpoint is refused (RFC 6749 §4.1.2.1, §5.2;
-// Keycloak has its own error code, and sends it after the user has typed the password). The scope is then left out, the
-// same transaction continues, and the account's record stores the refusal. A scope that the host chose is never left
-// out: the error names it.
+// Handles providers that forbid the scope `offline_access`, which EnrollKit requests by default
+// (Configuration.Defaults.scopes). They refuse the authorize request, the pushed request or the token request (RFC 6749
+// §4.1.2.1, §5.2). Keycloak has its own error code for this, and sends it after the user has typed the password. The
+// scope is then left out, the same transaction continues, and the account's record stores the refusal. A scope that the
+// host chose is never left out: the error names it.
 
 import EnrollRules
 
@@ -38,7 +38,8 @@ extension AuthorizationStep {
 
   /// Continues the same transaction with another authorize request, without `offline_access`.
   /// - Parameter transaction: open, or in an exchange that the provider refused.
-  /// - Returns: the URL at which it continues; nil if the refusal concerns something else, or it cannot continue.
+  /// - Returns: the URL at which it continues; nil if the refusal concerns something else, or the transaction cannot
+  ///   continue.
   func leaveOutOfflineAccess(
     of transaction: TransactionRecord, after error: EnrollError, cancellation: (any Cancellation)?
   ) -> String? {

@@ -8,7 +8,7 @@ extension AuthorizationStep {
   func wantsConsent() -> Bool { (try? store.read(account))?.offlineConsent == .needed }
 
   /// Continues the same transaction with `prompt=consent`, in place of tokens without the requested refresh token.
-  /// - Returns: the URL at which it continues; nil if consent would not help, or it cannot continue.
+  /// - Returns: the URL at which it continues; nil if consent would not help, or the transaction cannot continue.
   func askForConsent(
     of transaction: TransactionRecord, insteadOf received: ReceivedTokens, cancellation: (any Cancellation)?
   ) -> String? {
@@ -55,7 +55,7 @@ extension AuthorizationStep {
     }
   }
 
-  /// - Returns: false if the need was known already, so that asking again would not help.
+  /// - Returns: false if it was already known that consent is needed, so that asking again would not help.
   private func learnsConsent() -> Bool {
     guard let promptValues = provider.cachedMetadata.map({ $0.promptValues ?? ["consent"] }),
       Scopes.contains("consent", in: promptValues)

@@ -25,7 +25,8 @@ public struct Settlement: Equatable, Sendable {
 
   public enum Ending: Equatable, Sendable {
     case succeeded(RegistrationState)
-    /// The state is F; or, if the user was signed in during the transaction, the state of that session.
+    /// The state is `registrationFailed` (F); or, if the user was signed in during the transaction, that of the
+    /// session.
     case failed(EnrollError)
   }
 }

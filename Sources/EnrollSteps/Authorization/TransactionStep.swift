@@ -37,8 +37,8 @@ public final class TransactionStep: StateChangingStep {
     try apply(.begun(transactionID: transaction.id, step: transaction.step))
   }
 
-  /// If the account is at its limit of transactions, settles those whose process has ended, and with it the listener
-  /// for their redirect (R4, R12).
+  /// If the account is at its limit of transactions, settles those whose process has ended: the listener for their
+  /// redirect has ended with the process (R4, R12).
   /// - Parameter isListenedAt: whether a program listens at a loopback redirect URI.
   public func settleAbandoned(unless isListenedAt: (String) -> Bool) throws(EnrollError) {
     let transactions = try store.read(account)?.transactions ?? []
@@ -66,8 +66,8 @@ public final class TransactionStep: StateChangingStep {
   }
 
   /// The status of a transaction.
-  /// - Throws: `.notFound`; `.transactionExpired` if its deadline passed before its redirect came, or its exchange
-  ///   cannot end any more.
+  /// - Throws: `.notFound`; `.transactionExpired` if its deadline passed before its redirect arrived, or if its
+  ///   exchange can no longer end.
   public func transactionStatus(_ transactionID: TransactionID) throws(EnrollError)
     -> TransactionRecord.Status
   {
@@ -81,7 +81,7 @@ public final class TransactionStep: StateChangingStep {
     return known.status
   }
 
-  /// The process that sent the code has ended: the response is lost, and the code is spent.
+  /// The error if the process that sent the code has ended: the response is lost, and the code is spent.
   public static var exchangeDied: EnrollError {
     EnrollError(
       .transactionExpired,
@@ -89,7 +89,7 @@ public final class TransactionStep: StateChangingStep {
     )
   }
 
-  /// Whether another transaction brought tokens while this one was open: then nobody needs to wait for this
+  /// Whether another transaction ended with tokens while this one was open: then nobody needs to wait for this
   /// transaction.
   public func isSuperseded(_ transactionID: TransactionID) throws(EnrollError) -> Bool {
     try store.read(account)?.transactions.named(transactionID)?.isSuperseded ?? false

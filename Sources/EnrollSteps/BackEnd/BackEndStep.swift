@@ -40,7 +40,8 @@ public final class BackEndStep: EngineStep {
     }
   }
 
-  /// After H: queues the profile for the back end. It replaces a profile that is still queued.
+  /// After the change to the state `confirmed` (H): queues the profile for the back end. It replaces a profile that is
+  /// still queued.
   func tellProfile() {
     guard let endpoint = configuration.profileUpdateURI else { return }
     let entry = OutboxEntry(

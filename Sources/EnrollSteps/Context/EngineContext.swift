@@ -1,5 +1,5 @@
-// What every step of an engine may use: constants only. What a step may change is in the parts of the state, which a
-// step has only if it changes them.
+// The constants that every step of an engine may use. Values that change are in the parts of the state, and a step has
+// only the parts that it changes.
 
 package import EnrollCrypto
 package import EnrollRules
@@ -61,7 +61,7 @@ package final class EngineContext: Sendable {
     }
   }
 
-  /// Whether the states B and C require the check.
+  /// Whether the states `valid` (B) and `renewed` (C) require the registration check.
   var requiresCheck: Bool { configuration.requireCheck && configuration.registrationCheckURI != nil }
 
   var isNative: Bool { platform.isNative && configuration.isNative }

@@ -1,4 +1,4 @@
-// What the steps of the engine have in common.
+// The protocols that the steps of the engine conform to.
 
 import EnrollRules
 

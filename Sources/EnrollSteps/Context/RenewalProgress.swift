@@ -1,4 +1,4 @@
-// What this process remembers of renewals.
+// Facts about renewals that only this process remembers.
 
 import EnrollRules
 
@@ -7,7 +7,7 @@ struct RenewalProgress: Sendable {
   private struct Fields {
     /// A backoff that could not be stored; a stored one is in the record.
     var backoff: RenewalBackoff?
-    /// The epoch of tokens that this process renewed: after their check the state is C.
+    /// The epoch of tokens that this process renewed: after their check the state is `renewed` (C).
     var renewedEpoch: UInt64?
     /// The last renewal failure that was reported; nil after a success.
     var reportedFailure: EnrollError.Code?

@@ -3,7 +3,7 @@
 
 import EnrollRules
 
-/// The registration state, and what depends on its changes. All fields change together, under one lock.
+/// The registration state, and the values that change with it. All fields change together, under one lock.
 final class StateMachine: Sendable {
   private struct Fields {
     var state: RegistrationState = .starting
@@ -11,11 +11,11 @@ final class StateMachine: Sendable {
     /// The state of a session during which a transaction runs; it returns after the transaction (flows.md
     /// §6).
     var before: RegistrationState?
-    /// The transactions whose questions the host has seen since the last answer.
+    /// The transactions for which the host has seen the confirmation question, since the last answer.
     var shown: [TransactionID] = []
 
-    /// Records the questions that the host has seen: every state that a call or an event gives it is passed to this
-    /// method.
+    /// Records the confirmation question that the host sees in this state. Call this with every state that the host
+    /// gets from a call or an event.
     mutating func noteQuestion(in state: RegistrationState) {
       switch state {
       case .awaitingConfirmation(let transactionID, _):
@@ -43,10 +43,11 @@ final class StateMachine: Sendable {
     fields.withLock { ($0.state, $0.before) }
   }
 
-  /// The transactions whose questions the host has seen since the last answer.
+  /// The transactions for which the host has seen the confirmation question, since the last answer.
   var shown: [TransactionID] { fields.withLock { $0.shown } }
 
-  /// The session is gone: no state of it returns after a transaction.
+  /// Forgets the state from before the transaction, because its session is gone: it does not return after the
+  /// transaction.
   func forgetBefore() { fields.withLock { $0.before = nil } }
 
   /// Moves the state machine and notifies the observer.

@@ -163,7 +163,8 @@ public final class DeviceStep: EngineStep {
     }
   }
 
-  /// Takes the turn to poll: until it is returned or expires, no other thread or process polls for this transaction.
+  /// Reserves the next poll: until this call's result is stored or the reservation expires, no other thread or process
+  /// polls for this transaction.
   private func takePoll(
     _ transactionID: TransactionID
   ) throws(EnrollError) -> (TransactionRecord, TransactionRecord.Device)? {
@@ -185,7 +186,7 @@ public final class DeviceStep: EngineStep {
 
   /// - Parameters:
   ///   - seconds: the interval between polls from now on.
-  ///   - wish: the pause that the server asks for, only before the next poll.
+  ///   - wish: the pause that the server asks for; it applies only to the next poll.
   ///   - answer: the response, as text.
   ///   - serverErrors: the number of polls in a row that were answered with status 500.
   private func putOff(

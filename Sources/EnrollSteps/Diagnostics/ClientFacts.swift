@@ -17,9 +17,9 @@ public struct ClientFacts: Sendable {
   public var errors: [EnrollError] = []
   /// The number of messages that servers have not received yet; nil if the store cannot be read.
   public var queuedMessageCount: Int?
-  /// Why the provider did not take the last revocation that it answered in this process; nil if it took it.
+  /// Why the provider refused the last revocation that it answered in this process; nil if it accepted that revocation.
   public var revocationRefusal: String?
-  /// Whether this process has messages that the store did not accept. Nobody sends them after its end.
+  /// Whether this process has messages that the store did not accept. If the process ends, nobody sends them.
   public var hasUnqueuedMessages = false
 
   /// Whether the provider announces an endpoint for other devices (RFC 8628).

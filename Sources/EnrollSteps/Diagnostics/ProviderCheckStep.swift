@@ -37,7 +37,8 @@ public final class ProviderCheckStep: EngineStep {
         key: error.field)
       return check
     }
-    // Configurations that do not fit the provider have their own findings, and so has an unusable key.
+    // An unusable key has its own finding already, so no request is pushed. A configuration that does not fit the
+    // provider gets its own findings, too.
     let isPushed = hasUsableKey ? try checkPush(&check, metadata, cancellation) : false
     try checkSignIn(&check, metadata, isPushed: isPushed, cancellation)
     checkScopes(&check, metadata, isPushed: isPushed)
@@ -193,7 +194,7 @@ public final class ProviderCheckStep: EngineStep {
     let scopes = configuration.scopes(at: metadata)
     let unlisted = metadata.scopes.map { listed in scopes.filter { !Scopes.contains($0, in: listed) } } ?? []
     if check.findings.contains(where: { $0.subject == .scopes }) {
-      // The pushed request was refused because of the scopes.
+      // The pushed request was refused because of the scopes, so there is a finding about them already.
     } else if unlisted.isEmpty || isPushed {
       check.add(.scopes, .works, "\(Scopes.joined(scopes)) can be asked for")
     } else {

@@ -135,7 +135,8 @@ public final class ProviderDirectory: Sendable {
     return metadata
   }
 
-  /// Requests the document from its last URL, or else from each possible URL; the first response counts if none has it.
+  /// Requests the document from the URL where it was found last, or else from each possible URL. If no URL has the
+  /// document, the first response is the result.
   /// - Parameter isUncached: whether caches must not respond.
   private func askForMetadata(
     knownTag: String?, isUncached: Bool = false, cancellation: (any Cancellation)?
@@ -207,7 +208,8 @@ public final class ProviderDirectory: Sendable {
     return cache.withLock { $0.times.byDocuments(at: now) }
   }
 
-  /// Learns the time from the response to a request of this client alone, which no cache answers.
+  /// Learns the server's time from the response to a request of this client alone, because no cache answers such
+  /// requests.
   func learnTime(of response: HTTPResponse) {
     let now = clock.instant()
     cache.withLock { $0.times.learn(from: response, at: now) }
@@ -320,7 +322,8 @@ public final class ProviderDirectory: Sendable {
     do throws(EnrollError) {
       response = try transport.send(request, cancellation: cancellation)
     } catch {
-      // A refused certificate is final, and not an outage (R19). A lack of memory is this process's.
+      // A refused certificate is final, and not an outage (R19). A lack of memory is a problem of this process, not of
+      // the provider.
       if [.cancelled, .tls, .outOfMemory].contains(error.code) { throw error }
       throw EnrollError(.keysUnavailable, "the issuer's keys could not be fetched: \(error.message)")
     }
@@ -341,7 +344,7 @@ public final class ProviderDirectory: Sendable {
 }
 
 extension EnrollError {
-  /// This error with the seconds until keys may be fetched again; unchanged for nil.
+  /// This error with the seconds until keys may be fetched again; the unchanged error if `seconds` is nil.
   fileprivate func saying(refetchingAfter seconds: Int64?) -> EnrollError {
     guard let seconds else { return self }
     return saying(

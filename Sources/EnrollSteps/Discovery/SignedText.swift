@@ -32,7 +32,7 @@ extension ProviderDirectory {
     }
   }
 
-  /// The message with `name`: the rules' messages are about id_tokens.
+  /// The message with `name` in place of "id_token", because the rules write their messages for id_tokens.
   private static func text(_ message: String, of name: String) -> String {
     let (bytes, word) = (message.utf8, "id_token".utf8)
     guard bytes.starts(with: word) else { return message }
@@ -41,8 +41,8 @@ extension ProviderDirectory {
 }
 
 extension EnrollError {
-  /// The error of a token for which keys that were just fetched include none. If anybody may have sent the token, the token is at
-  /// fault: `.idTokenInvalid`.
+  /// The error for a token for which even freshly fetched keys include none. If anybody may have sent the token, the
+  /// token is at fault: `.idTokenInvalid`.
   func ofToken(_ isFromStranger: Bool) -> EnrollError {
     isFromStranger && code == .keysUnavailable ? IDTokenClaims.refusal(message) : self
   }

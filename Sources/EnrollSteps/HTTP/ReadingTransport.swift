@@ -1,6 +1,6 @@
 // Prepares responses for all rules: removes a byte order mark (RFC 8259 §8.1 lets a reader ignore one), adds the time
-// and the secrets of the request, and converts forms to JSON. Refused: a response from a cache to a request that no
-// cache may answer. A cut response is only returned if it may have tokens that are issued only once (R30).
+// and the secrets of the request, and converts forms to JSON. If a cache answered a request that no cache may answer,
+// the response is refused. A cut response is only returned if it may have tokens that are issued only once (R30).
 
 import EnrollJSON
 package import EnrollRules
@@ -74,7 +74,7 @@ final class ReadingTransport: Transport {
 }
 
 extension HTTPRequest {
-  /// Whether no response to another request may be used for this one: it sends data or a token.
+  /// Whether a response to another request must not be used for this one, because this one sends data or a token.
   fileprivate var isOwn: Bool { method != .get || headers.value(of: "Authorization") != nil }
 }
 

@@ -56,8 +56,8 @@ public protocol TokenStore: AnyObject, Sendable {
   /// tokens that it could not save, the refresh token in the store is spent, and no other process may send it.
   func keepRenewalLock(_ account: AccountName, _ isKept: Bool)
 
-  /// Distinguishes this store from another one that takes its place, because it was restored, emptied or mounted over.
-  /// Constant for a store that cannot be replaced.
+  /// Identifies this store. Another store that takes its place, because it was restored, emptied or mounted over, has
+  /// another identity. Constant for a store that cannot be replaced.
   /// - Throws: if there is no store in its place.
   func identity() throws(EnrollError) -> String
 

@@ -140,8 +140,8 @@ public final class LogoutStep: StateChangingStep {
     return told
   }
 
-  /// The tokens in these messages whose revocation ends the session: its refresh token, or its access token
-  /// if it has no refresh token.
+  /// The tokens in these messages whose revocation ends the session: the refresh token of the session, or its access
+  /// token if it has no refresh token.
   private static func deciding(_ waited: [OutboxEntry]) -> [Secret] {
     let refreshing = waited.filter { entry in
       guard case .revocation(let revocation) = entry.message else { return false }
@@ -239,7 +239,7 @@ public final class LogoutStep: StateChangingStep {
       configuration: configuration, metadata: metadata, idTokenHint: hint, random: try random.bytes(32))
   }
 
-  /// - Returns: whether the browser's return will be recognized as that of this logout. If not, the return
+  /// - Returns: whether the browser's return will be recognized as the return from this logout. If not, the return
   ///   counts as unsolicited; the session has ended anyway.
   private func keepPending(_ request: EndSessionRequest) -> Bool {
     guard let redirectURI = request.redirectURI else { return false }

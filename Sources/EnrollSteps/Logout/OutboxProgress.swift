@@ -1,4 +1,4 @@
-// What this process remembers of the outbox, beside the store.
+// Facts about the outbox that only this process remembers. The messages themselves are in the store.
 
 import EnrollCrypto
 import EnrollRules
@@ -37,7 +37,7 @@ struct OutboxProgress: Sendable {
     fields.withLock { $0.unqueued.removeAll(where: isRemoved) }
   }
 
-  /// - Returns: false if the entry is not one that the store did not accept.
+  /// - Returns: false if the entry is not among the messages that the store did not accept.
   func replaceUnqueued(_ entry: OutboxEntry, by left: OutboxEntry?) -> Bool {
     fields.withLock { fields in
       guard fields.unqueued.contains(where: { $0.isSame(as: entry) }) else { return false }

@@ -76,7 +76,8 @@ public final class OutboxStep: EngineStep {
     return nil
   }
 
-  /// The outbox, and the messages that it did not accept earlier; only those if the outbox cannot be read.
+  /// The messages of the outbox, and the messages that the outbox did not accept earlier. If the outbox cannot be read,
+  /// only the messages that it did not accept.
   private func waitingMessages() -> [OutboxEntry] {
     let unqueued = progress.unqueued
     let waiting = try? store.updateOutbox { outbox throws(EnrollError) in
@@ -110,7 +111,7 @@ public final class OutboxStep: EngineStep {
     _ = try? store.updateOutbox { outbox throws(EnrollError) in outbox.put(left, inPlaceOf: entry) }
   }
 
-  /// The endpoint that a pause is for: if a server asks for a pause, no message is sent to that endpoint until the
+  /// The endpoint to which a pause applies: if a server asks for a pause, no message is sent to that endpoint until the
   /// pause is over.
   private func place(of entry: OutboxEntry) -> String {
     entry.endpoint ?? provider.cachedMetadata?.revocationEndpoint ?? ""
@@ -132,7 +133,8 @@ public final class OutboxStep: EngineStep {
   /// The last messages that servers accepted or refused, in any thread.
   var delivered: [OutboxProgress.Delivered] { progress.delivered }
 
-  /// Why the provider did not take the last revocation that it answered; nil if it took it, or answered none.
+  /// Why the provider refused the last revocation that it answered; nil if it accepted that revocation, or answered
+  /// none.
   package var revocationRefusal: String? {
     let last = delivered.last { $0.entry.revokedToken != nil }
     if case .refused(let reason) = last?.delivery { return reason }

@@ -18,7 +18,7 @@ public final class PINStep: StateChangingStep {
   }
 
   /// Protects the account with a PIN. If tokens waited for the PIN (step `pin`), they are now shown for confirmation:
-  /// the state is G, or H without confirmation.
+  /// the state is `awaitingConfirmation` (G), or `confirmed` (H) if no confirmation is required.
   /// - Throws: `.invalidArgument` for an invalid PIN; `.illegalState` if the account has a PIN, or nothing is stored
   ///   yet; `.unsupported` if the store has no PINs.
   public func setPIN(_ pin: Secret) throws(EnrollError) {
@@ -26,13 +26,13 @@ public final class PINStep: StateChangingStep {
     try context.pins().setPIN(pin, account)
     guard let record = try store.read(account), record.provisional != nil, record.pinTransactionID != nil
     else { return }
-    // The PIN is set even if the registration fails now: the state says so.
+    // The PIN stays set even if the registration fails now. The state shows that failure.
     _ = try conclusion.show(
       record.waitingTransactionID, record.provisionalProfile ?? JSONObject(), adopted: nil)
   }
 
   /// Unlocks the account in this process, or changes or removes its PIN.
-  /// - Returns: the result of the PIN. The last wrong try erases the account: the state is then D.
+  /// - Returns: the result of the PIN. The last wrong try erases the account: the state is then `unregistered` (D).
   /// - Throws: `.invalidArgument` for an invalid PIN; `.illegalState` if the account has none; `.unsupported`.
   public func usePIN(_ pin: Secret, to change: PINChange) throws(EnrollError) -> PINAnswer {
     try PINPolicy.check(pin)

@@ -1,8 +1,9 @@
-// The registration check: before B, C and H the host's back end can be asked whether it knows the user (flows.md §7,
-// Check registration). Before H the configuration can also require a verified e-mail address. After a 401 the tokens
-// are renewed once and the back end is asked again; after a second 401 the state is E, and the tokens are kept. An
-// outage changes nothing for a session. For tokens that wait for confirmation, an outage, a 401 or an unknown account
-// prevents the confirmation only if the configuration requires the check; otherwise it is only reported.
+// The registration check: before the states `valid` (B), `renewed` (C) and `confirmed` (H) the host's back end can be
+// asked whether it knows the user (flows.md §7, Check registration). Before `confirmed` the configuration can also
+// require a verified e-mail address. After a 401 the tokens are renewed once and the back end is asked again; after a
+// second 401 the state is `renewalFailed` (E), and the tokens are kept. An outage changes nothing for a session. For
+// tokens that wait for confirmation, an outage, a 401 or an unknown account prevents the confirmation only if the
+// configuration requires the check; otherwise it is only reported.
 
 import EnrollCrypto
 import EnrollJSON
@@ -51,7 +52,7 @@ public final class CheckStep: StateChangingStep {
     case unavailable(EnrollError)
   }
 
-  // MARK: B and C
+  // MARK: The check of the session (before `valid` and `renewed`)
 
   /// The state if a check must run or has failed; nil if none is required, or it has passed or is postponed.
   func storedState(epoch: UInt64) -> StoredState? {
@@ -68,7 +69,8 @@ public final class CheckStep: StateChangingStep {
     }
   }
 
-  /// Runs the check for the confirmed session, and moves to B, C, E or F.
+  /// Runs the check for the confirmed session, and moves to `valid` (B), `renewed` (C), `renewalFailed` (E) or
+  /// `registrationFailed` (F).
   /// - Throws: the errors of the store; `.cancelled`.
   public func checkSession(cancellation: (any Cancellation)?) throws(EnrollError) -> RegistrationState {
     guard let record = try store.read(account), let tokens = record.confirmed else { return state }
@@ -115,14 +117,14 @@ public final class CheckStep: StateChangingStep {
     return (try? apply(event)) ?? state
   }
 
-  // MARK: H
+  // MARK: The check of unconfirmed tokens (before `confirmed`)
 
-  /// Checks the conditions for the user's confirmation. The caller reports every failure; the transitions to F and E
-  /// happen here.
+  /// Checks the conditions for the user's confirmation. The caller reports every failure; the transitions to
+  /// `registrationFailed` (F) and `renewalFailed` (E) happen here.
   /// - Returns: the tokens and the profile that passed.
   /// - Throws: `.emailNotVerified`, and, if the configuration requires the check, `.unknownAccount` or the error of an
-  ///   outage: the state stays G. `.profileMismatch`: the tokens are dropped, and the state is F. If the check is
-  ///   required, `.oauth` after a 401: the state is E.
+  ///   outage: the state stays `awaitingConfirmation` (G). `.profileMismatch`: the tokens are dropped, and the state is
+  ///   `registrationFailed`. If the check is required, `.oauth` after a 401: the state is `renewalFailed`.
   func passGates(
     _ record: AccountRecord, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> (TokenSet, JSONObject?) {

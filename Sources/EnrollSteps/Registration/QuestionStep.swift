@@ -1,6 +1,6 @@
-// The question whether the profile is the user's own (G), and its answer. Between the two another sign-in can
-// complete: in another window or process, or by another person on this device. So an answer belongs to one
-// transaction, and has no effect once another transaction waits.
+// The question whether the profile is the user's own (state `awaitingConfirmation`, G), and its answer. Between the
+// question and the answer another sign-in can complete: in another window or process, or by another person on this
+// device. So an answer belongs to one transaction, and has no effect once another transaction waits.
 
 public import EnrollRules
 

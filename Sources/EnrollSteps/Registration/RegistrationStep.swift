@@ -62,26 +62,28 @@ public final class RegistrationStep: StateChangingStep {
       let step = waiting.isRegistration ? .emailPending : waiting.step
       return .known(try apply(.advanced(transactionID: waiting.id, step: step)))
     }
-    // The sign-in that a link started gave no tokens: another link may arrive.
+    // The sign-in that a link started ended without tokens: another link may arrive.
     if state.kind == .authenticating, let waiting = record.linkWait(at: moment) {
       return .known(try apply(.advanced(transactionID: waiting.id, step: .emailPending)))
     }
     return .known(try apply(.tokenMissing))
   }
 
-  /// Runs the check if the state C requires it. Call this after a renewal.
+  /// Runs the check if the state `renewed` (C) requires it. Call this after a renewal.
   public func checkIfNeeded(cancellation: (any Cancellation)? = nil) {
     guard context.requiresCheck, case .needsCheck? = try? adoptStoredState() else { return }
     _ = try? check.checkSession(cancellation: cancellation)
   }
 
-  /// The user confirms the profile: provisional tokens become the session (G to H), if the verified address and the
-  /// registration check that the configuration requires are there.
+  /// The user confirms the profile: provisional tokens become the session, and the state changes from
+  /// `awaitingConfirmation` (G) to `confirmed` (H). If the configuration requires a verified address or the
+  /// registration check, both must succeed first.
   /// - Parameter transactionID: the transaction of the question that the user was asked; nil for the only question that
   ///   this client has shown.
   /// - Throws: `.illegalState` if nothing waits for confirmation, or another sign-in than the one that was shown;
-  ///   `.emailNotVerified`, `.unknownAccount`, or the error that prevented the check: the state stays G;
-  ///   `.profileMismatch`: the state is F; `.oauth`, because the check refuses the access token: the state is E.
+  ///   `.emailNotVerified`, `.unknownAccount`, or the error that prevented the check: the state stays
+  ///   `awaitingConfirmation`; `.profileMismatch`: the state is `registrationFailed` (F); `.oauth`, because the check
+  ///   refuses the access token: the state is `renewalFailed` (E).
   public func confirm(
     _ transactionID: TransactionID? = nil, cancellation: (any Cancellation)? = nil
   ) throws(EnrollError) -> RegistrationState {
@@ -110,7 +112,7 @@ public final class RegistrationStep: StateChangingStep {
     }
   }
 
-  /// Sets the state H, and queues the profile for the back end.
+  /// Sets the state `confirmed` (H), and queues the profile for the back end.
   func confirmed(_ record: AccountRecord) throws(EnrollError) -> RegistrationState {
     checkProgress.note(.passed(epoch: record.tokenEpoch))
     backEnd.tellProfile()
@@ -118,8 +120,9 @@ public final class RegistrationStep: StateChangingStep {
   }
 
   /// Starts over: provisional tokens are deleted, and revoked unless the same user has a session (R35). A confirmed
-  /// session stays. The next authorize request lets the user choose another account. The state changes from G, E, F or
-  /// a transaction in progress to D, or to the state of the session.
+  /// session stays. The next authorize request lets the user choose another account. The state changes from
+  /// `awaitingConfirmation` (G), `renewalFailed` (E), `registrationFailed` (F) or a transaction in progress to
+  /// `unregistered` (D), or to the state of the session.
   /// - Parameter transactionID: the transaction of the question that the user declined; nil to start over, whatever
   ///   waits.
   /// - Parameter startsOver: false if another sign-in of the same user follows at once: the next authorize request then

@@ -25,9 +25,9 @@ extension RenewalStep {
     return isCurrent
   }
 
-  /// The result for an audience. If the refusal may concern the session, the session is renewed first: if the provider
-  /// calls the refresh token invalid, or refuses a scope or the resource of the session after a renewal for another
-  /// audience.
+  /// The result of a renewal for an audience. The refusal may concern the session if the provider calls the refresh
+  /// token invalid, or if, after a renewal for another audience, it refuses a scope or the resource of the session. The
+  /// session itself is then renewed first.
   func decided(
     _ result: RenewalResult, isNew: Bool, for audience: TokenAudience?
   ) throws(EnrollError) -> RenewalResult {
@@ -43,7 +43,7 @@ extension RenewalStep {
     guard isInvalid || isOfAudience && isOfSession else { return result }
     let ofSession = try renew(epochs: [epoch], forced: true)
     guard ofSession == .renewed else { return ofSession }
-    // The refresh token is valid, but not for this audience: it is bound to the audience before.
+    // The refresh token is valid, but not for this audience: it is bound to the previous audience.
     if isInvalid, isOfAudience, let renewed = try store.read(account) {
       try renewedTokens.remember(narrowing: [], epoch: renewed.tokenEpoch)
     }

@@ -82,7 +82,8 @@ public final class RejectionStep: EngineStep {
     }
   }
 
-  /// Marks this access token in the store, so that no process returns it any more: state E, until a sign-in.
+  /// Marks this access token in the store, so that no process returns it any more: the state is `renewalFailed` (E)
+  /// until a sign-in.
   private func keepRefused(epoch: UInt64) throws(EnrollError) -> AccessOutcome {
     let record = try store.update(account) { record throws(EnrollError) in
       if record.epoch(for: nil) == epoch { record.isAccessRefused = true }

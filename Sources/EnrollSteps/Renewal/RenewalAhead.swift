@@ -17,8 +17,8 @@ public enum RenewalPlan: Equatable, Sendable {
 extension RenewalStep {
   /// - Parameters:
   ///   - ahead: whether to renew before the token is due.
-  ///   - jitter: one random byte, the same as long as these tokens are used: so not all processes that share them, and
-  ///     not all devices, renew at the same time.
+  ///   - jitter: one random byte, which stays the same as long as these tokens are used. It spreads the renewals of
+  ///     devices, and of processes that share the tokens, over time.
   /// - Throws: the errors of the store.
   public func planRenewal(ahead: Bool, jitter: UInt8) throws(EnrollError) -> RenewalPlan {
     if let (epoch, audience) = unsavedRenewal() { return .renew(epoch: epoch, for: audience) }
@@ -43,7 +43,7 @@ extension RenewalStep {
 
   /// The renewed tokens that could not be stored: they are stored as soon as the disk accepts them (R30), even if the
   /// store cannot be read.
-  /// - Returns: nil if there are no such tokens, or if others replaced them.
+  /// - Returns: nil if there are no such tokens, or if other tokens replaced them.
   private func unsavedRenewal() -> (epoch: UInt64, audience: TokenAudience?)? {
     guard let waiting = unsaved.renewed else { return nil }
     guard let readable = try? store.read(account) else { return (waiting.epoch, waiting.audience) }

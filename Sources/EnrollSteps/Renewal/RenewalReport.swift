@@ -42,7 +42,7 @@ public final class RenewalReport: StateChangingStep {
     switch result {
     case .renewed:
       renewals.noteSuccess(epoch: record?.epoch(for: nil))
-      // If the registration check is required, the state is C only after the check.
+      // If the registration check is required, the state is `renewed` (C) only after the check.
       if !context.requiresCheck { applyIfSession(.tokenRenewed) }
       if let tokens = record?.confirmed { notify(.tokenRenewed(expiresAt: tokens.expiry.expiresAt)) }
     case .unavailable(let error): failed(error, .wait, isUsable, isNew: isNew)

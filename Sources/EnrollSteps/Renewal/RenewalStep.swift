@@ -67,7 +67,7 @@ public final class RenewalStep: EngineStep {
     return result
   }
 
-  /// - Returns: the result, and whether the provider was asked; if not, it is the result of an earlier
+  /// - Returns: the result, and whether the provider was asked. If it was not asked, the result is that of an earlier
   ///   renewal, or of another process's renewal.
   private func renewed(
     _ epochs: [UInt64], forced: Bool, for audience: TokenAudience?
@@ -287,7 +287,8 @@ public final class RenewalStep: EngineStep {
       brought = response.refreshToken
       isForeign = response.idToken.flatMap { session.contradiction(in: $0) } != nil
     case .rotatedOnly(let rotated, _): brought = rotated
-    // The `Date` of a refusal is checked if the refusal may end the session; the table decides about the others.
+    // The `Date` of a refusal is checked only if the refusal may end the session. RenewalJudgement alone decides about
+    // the others.
     case .refused(_, let verdict):
       guard verdict == .ends || verdict == .endsIfRepeated else { return nil }
       brought = nil

@@ -6,15 +6,16 @@ import EnrollJSON
 import EnrollRules
 
 extension RenewedTokensStep {
-  /// Applies the verdict on the unproven id_token of the session's tokens: one from this renewal, or one that an
-  /// earlier renewal could not verify.
+  /// Applies the verdict on the unproven id_token of the session's tokens. It is from this renewal, or an earlier
+  /// renewal could not verify it.
   func judgeIDToken(of renewed: RenewedTokens, epoch: UInt64) throws(EnrollError) -> RenewalResult {
     guard let idToken = renewed.idTokenToJudge, let record = try store.read(account) else {
       return .renewed
     }
     let session = SessionIdentity(renewed.tokens, profile: record.profile, configuration)
     let known = record.serverClock.offsetSeconds ?? 0
-    // If this device's clock was changed, the difference that is known counts until the next response confirms another one.
+    // If this device's clock was changed, the known difference between the clocks applies until the next response
+    // confirms another difference.
     let answered = renewed.bringsIDToken ? renewed.clockOffset : nil
     let finding = examine(idToken, of: session, clockOffsets: [known] + (answered.map { [$0] } ?? []))
     if finding.isRefuted, !renewed.bringsIDToken {
@@ -59,7 +60,8 @@ extension RenewedTokensStep {
     var token: IDToken?
   }
 
-  /// - Parameter clockOffsets: how far the server's clock may be ahead, in seconds. The token must be valid by one of them.
+  /// - Parameter clockOffsets: the possible offsets of the server's clock from this machine's, in seconds. The token
+  ///   must be valid by one of them.
   func examine(
     _ idToken: Secret, of session: SessionIdentity, clockOffsets: [Int64]
   ) -> IDTokenFinding {
@@ -108,7 +110,7 @@ extension RenewedTokensStep {
     try store.update(account) { record throws(EnrollError) in
       guard record.tokenEpoch == epoch else { return }
       var facts = proven.facts
-      // Some providers send it only once.
+      // Some providers send `auth_time` only once.
       facts.authTime = facts.authTime ?? record.confirmed?.identity?.authTime
       record.confirmed?.idToken = idToken
       record.confirmed?.unprovenIDToken = nil

@@ -1,5 +1,5 @@
-// Sends requests as the client, with the authentication method that the provider accepts: its metadata does not always
-// say.
+// Sends requests as the client, with the authentication method that the provider accepts. The provider's metadata does
+// not always name that method.
 
 import EnrollCrypto
 package import EnrollRules
@@ -20,8 +20,8 @@ public final class ClientRequests: EngineStep {
   func requireUsableKey() throws(EnrollError) { _ = try context.clientKey?() }
 
   /// Sends a form with the client's id and its authentication. If the provider refuses the client's secret, the request
-  /// is sent once more with the other method (R15). The second response is then the result, unless it refuses the
-  /// client, too: then the first response is. The method that the token endpoint accepts is stored with the account.
+  /// is sent once more with the other method (R15). The result is the second response; but if it refuses the client,
+  /// too, the result is the first response. The method that the token endpoint accepts is stored with the account.
   /// Revocation and introspection also refuse the tokens of other clients in that way (zitadel): there the other method
   /// is tried again for each request, and nothing is stored. If the provider refuses the assertion of the client's key,
   /// ``signedInTime(_:while:_:)`` applies.
@@ -55,7 +55,7 @@ public final class ClientRequests: EngineStep {
       guard let clientKey = try context.clientKey?() else { return try ask(.none, &repeats) }
       return try signedInTime(&repeats, while: { $0.refusesClient }) { (time, repeats) throws(EnrollError) in
         let response = try ask(.assertion(assertion(of: clientKey, metadata, at: time)), &repeats)
-        // A response to a DPoP proof has been learned from already.
+        // With a DPoP proof, the time was already learned from this response.
         if key == nil { provider.learnTime(of: response) }
         return response
       }

@@ -121,7 +121,8 @@ extension ClientRequests {
     return heard.nonce
   }
 
-  /// Adds what this process has learned to a record that is saved anyway, for other processes.
+  /// Adds the nonces and the authentication method that this process has learned to a record that is saved in any case.
+  /// Other processes then know them, too.
   func keepLearned(in record: inout AccountRecord) {
     record.nonces.keep(nonces.ofProvider)
     record.secretMethod = provider.secretMethod ?? record.secretMethod

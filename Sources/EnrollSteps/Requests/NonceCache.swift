@@ -6,7 +6,7 @@ import EnrollRules
 struct NonceCache: Sendable {
   private struct Fields {
     var all = DPoPNonces()
-    /// Those of `all` that the provider sent. They are stored in the record.
+    /// The nonces in `all` that the provider sent. They are stored in the record.
     var ofProvider = DPoPNonces()
   }
 
@@ -18,7 +18,7 @@ struct NonceCache: Sendable {
 
   subscript(origin: String) -> DPoPNonces.Entry? { fields.withLock { $0.all[origin] } }
 
-  /// A response had the nonce.
+  /// Remembers the nonce of a response.
   func receive(_ entry: DPoPNonces.Entry) {
     fields.withLock {
       $0.all.remember(entry)
@@ -26,6 +26,6 @@ struct NonceCache: Sendable {
     }
   }
 
-  /// The host passed the nonce of a resource server.
+  /// Remembers the nonce of a resource server, which the host passed.
   func note(_ entry: DPoPNonces.Entry) { fields.withLock { $0.all.remember(entry) } }
 }

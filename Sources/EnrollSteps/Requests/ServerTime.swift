@@ -3,15 +3,15 @@
 import EnrollRules
 
 extension EngineContext {
-  /// The current time by the server's clock: from its responses to this process, else with the stored offset, else from
-  /// its documents.
+  /// The current time by the server's clock: from the server's responses to this process, otherwise by the stored
+  /// offset, otherwise from the server's documents.
   func provenTime() -> UnixTime {
     if let time = provider.serverTime { return time }
     let (now, told) = (clock.wallTime(), provider.documentTime)
     guard let offset = (try? store.read(account))?.serverClock.offsetSeconds else { return told ?? now }
     let time = now + offset
-    // A document from a cache has a date that is too early, never too late: a later one shows that this device's date
-    // was changed.
+    // A document from a cache has a date that is too early, never too late. If a document's date is later than this
+    // time, this device's date was changed.
     if let told, told.since(time) > ServerClock.toleranceSeconds { return told }
     return time
   }

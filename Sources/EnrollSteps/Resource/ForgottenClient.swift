@@ -1,5 +1,5 @@
-// A provider that refuses a client that EnrollKit registered there, because the provider has deleted the client or
-// replaced its secret. The remedy is another registration (flows.md §12); the configuration is not at fault.
+// Detects that a provider refuses a client that EnrollKit registered there, because the provider has deleted the client
+// or replaced its secret. The remedy is another registration (flows.md §12); the configuration is not at fault.
 
 import EnrollCrypto
 import EnrollRules

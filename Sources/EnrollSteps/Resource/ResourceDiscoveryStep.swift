@@ -1,6 +1,6 @@
-// From a resource to the server that issues tokens for it (RFC 9728, RFC 8414). All requests are for public documents.
-// They send no token, no client id and nothing about the user or the device, and register nothing: the host shows the
-// user the server first.
+// Finds the server that issues tokens for a resource (RFC 9728, RFC 8414). All requests are for public documents. They
+// send no token, no client id and nothing about the user or the device, and register nothing: the host shows the user
+// the server first.
 
 public import EnrollRules
 

@@ -1,4 +1,4 @@
-// From a resource to a configuration (flows.md §12). The client is the app's own client id; otherwise the URL of its
+// Makes a configuration for a resource (flows.md §12). The client is the app's own client id; otherwise the URL of its
 // client id metadata document, if the server accepts those; otherwise a registration (RFC 7591), which is made once for
 // all processes and stored.
 
@@ -220,7 +220,7 @@ public struct ResourceRegistrar: Sendable {
   /// The stored client, or a new one. All processes that ask at the same time get the client that the first of them
   /// registers. A client that another one replaces is deleted at its server.
   /// - Parameter before: the client that was stored when the call began. A request to register again accepts any other
-  ///   client, because that one was registered since.
+  ///   stored client, because that client was registered after the call began.
   private func registered(
     _ request: ResourceRequest, _ found: ResourceDiscovery, _ keys: JSONObject,
     _ before: RegisteredClient?, _ cancellation: (any Cancellation)?,
@@ -265,9 +265,9 @@ public struct ResourceRegistrar: Sendable {
     return result
   }
 
-  /// Registers with the scopes, because some servers grant a client no others (django-allauth, Hydra, Spring). If the
-  /// server refuses the scopes, registers without them: some servers do not know a resource's scopes
-  /// (node-oidc-provider), or let no client name `openid` (Keycloak).
+  /// Registers with the scopes, because some servers grant a client no scopes that it did not register (django-allauth,
+  /// Hydra, Spring). If the server refuses the scopes, registers without them: some servers do not know a resource's
+  /// scopes (node-oidc-provider), or refuse a client that names `openid` (Keycloak).
   private func register(
     _ request: ResourceRequest, _ found: ResourceDiscovery, _ name: RegistrationName, _ scopes: [String],
     _ cancellation: (any Cancellation)?

@@ -1,5 +1,5 @@
 // The sign-in: `begin` returns the authorize URL, `resume` accepts the redirect (flows.md §2, R5-R8, R13-R17, R21-R30).
-// Each kind of sign-in has its own step; the kinds have one beginning, and one way back.
+// Each kind of sign-in has its own step. All kinds begin here, and their redirects return here.
 
 import EnrollCrypto
 public import EnrollRules
@@ -149,7 +149,8 @@ public final class SignInStep: EngineStep {
     switch verified.answer {
     case .error(let told):
       let error = told.hiding(SentSecrets(of: record))
-      // No automatic step after a response without iss, unless the provider does not announce iss (R17).
+      // A response without `iss` causes no automatic step, unless the provider does not announce that it sends `iss`
+      // (R17).
       let isIdentified =
         redirect.issuer != nil || provider.cachedMetadata?.announcesIssuerInRedirect == false
       if mayContinueInBrowser, isIdentified,

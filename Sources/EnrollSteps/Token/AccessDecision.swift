@@ -1,4 +1,4 @@
-// What follows for a caller that wants an access token.
+// The decisions about an access token that a caller wants.
 
 public import EnrollRules
 

@@ -108,7 +108,7 @@ public final class AccessStep: EngineStep {
             .busy,
             "tokens for more than \(AudienceTokens.limit) audiences are asked for, and this one gave way"))
       }
-      // The response may have taken longer than the token lives. The new token is returned once even so: EnrollKit
+      // The response may have taken longer than the token lives. Even then the new token is returned once: EnrollKit
       // counts the lifetime from the request, and the provider counts it from its response.
       if access.expiry.secondsLeft(at: moment) >= -HTTPRequest.totalTimeoutSeconds {
         return .valid(access.token)

@@ -134,7 +134,7 @@ final class AccountFile: RenewableAccount, Sendable {
     _ document: AccountDocument, _ record: AccountRecord?, changesTokens: Bool
   ) throws(EnrollError) -> SavedGeneration {
     let plaintext = document.encoded(as: form)
-    // Bytes that could not be read again must not replace a readable file.
+    // Bytes that cannot be decoded again must not replace a readable file.
     guard try AccountDocument(decoding: plaintext, as: form) == document else {
       throw EnrollError(.internal, "the record would not read back as it was written")
     }
@@ -145,7 +145,7 @@ final class AccountFile: RenewableAccount, Sendable {
       cache.keep(document, record, saved)
       return SavedGeneration(lineage: document.lineage, generation: saved.generation)
     } catch {
-      // The disk may have the old or the new file now, so the next read reads it.
+      // The disk may have the old or the new file now, so the next read must not use the memory.
       cache.forget()
       throw error
     }
@@ -206,8 +206,8 @@ final class AccountFile: RenewableAccount, Sendable {
     min((try file.folder.status(names.record)?.size ?? 0) + (64 << 10), Int64(SealedFormat.fileLimit))
   }
 
-  /// Checks that a save would find disk space, and frees that space again. The temporary file's name is used, because
-  /// another process's renewal may hold the reserve.
+  /// Checks that a save would find disk space, and frees that space again. It uses the name of the temporary file,
+  /// because another process's renewal may hold the reserve.
   func requireSpace() throws(EnrollError) {
     let held = try writing.acquire()
     defer { held.release() }

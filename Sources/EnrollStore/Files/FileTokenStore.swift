@@ -77,7 +77,8 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
 
   // MARK: The folder that is open
 
-  /// Runs `body` with the open folder. If that fails because another folder is at the path now, runs it with that one.
+  /// Runs `body` with the open folder. If that fails because another folder is at the path now, runs `body` again with
+  /// the new folder.
   /// - Parameter isUnderWay: whether `body` has had effects that must not happen twice.
   func withCurrentStore<Value>(
     unless isUnderWay: () -> Bool = { false }, _ body: (OpenStore) throws(EnrollError) -> Value
@@ -110,7 +111,8 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
     }
   }
 
-  /// Checks once a second that the folder is still at its path. Only readers need this: a lock checks it.
+  /// Checks once a second that the folder is still at its path. Only reads need this, because every lock checks it,
+  /// too.
   private func checkPath() throws(EnrollError) {
     let now = clock.instant()
     let store = current.withLock { current -> OpenStore? in
@@ -154,7 +156,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
   public func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? {
     try origin.check()
     try checkPath()
-    // Looks at the status of the file. Only the client may return a token without that (TokenCache).
+    // Reads the status of the file each time. Only the client may return a token without doing so (TokenCache).
     return try with(account) { (file) throws(EnrollError) in try file.record(fresh: true) }
   }
 

@@ -94,7 +94,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
     }
   }
 
-  /// Opening the store finds the owners of the files that it reads, but not those of the lock files.
+  /// Opening the store checks the owners of the files that it reads, but not the owners of the lock files.
   private mutating func examineOwners(of names: [String], in folder: Int32, _ system: any FileSystem) {
     guard problem == nil else { return }
     for name in names where problem == nil && StoreNames.isOwn(name) {
@@ -103,7 +103,8 @@ public struct StoreDiagnosis: Equatable, Sendable {
     }
   }
 
-  /// nil for a file that was removed since, or whose status cannot be read, and for anything else than a file.
+  /// nil for a file that was removed in the meantime, for a file whose status cannot be read, and for anything other
+  /// than a file.
   private static func status(of name: String, in folder: Int32, _ system: any FileSystem) -> FileStatus? {
     let status = try? StoreFault.retrying { () throws(FileFault) in try system.status(name, in: folder) }
     return status?.kind == .file ? status : nil

@@ -41,7 +41,7 @@ enum StoreFault {
 
   /// The error. Its text says which operation failed on which file, why, and what helps.
   /// - Parameters:
-  ///   - name: of a file in the store's folder; nil for the folder itself.
+  ///   - name: the name of a file in the store's folder; nil for the folder itself.
   ///   - folder: the store's path.
   static func error(_ fault: FileFault, _ name: String?, in folder: String) -> EnrollError {
     let place = printable(folder)

@@ -1,6 +1,6 @@
-// The store's folder: the checks before it is used, and how its files are read (store.md, Damage and refusal). Refused
-// are relative paths, symbolic links, hard links, other owners, permissions for other users, and network filesystems
-// unless the caller allows them.
+// The store's folder: the checks before it is used, and how its files are read (store.md, Damage and refusal). The
+// checks refuse relative paths, symbolic links, hard links, other owners, permissions for other users, and, unless the
+// caller allows them, network filesystems.
 
 import CPosix
 import EnrollRules
@@ -179,7 +179,7 @@ final class StoreFolder: Sendable {
   }
 
   /// Runs one operation, again after EINTR, and translates its error.
-  /// - Parameter name: of a file in the folder; nil for the folder itself.
+  /// - Parameter name: the name of a file in the folder; nil for the folder itself.
   func attempt<Value>(
     _ name: String?, _ body: () throws(FileFault) -> Value
   ) throws(EnrollError) -> Value {
@@ -239,7 +239,7 @@ final class StoreFolder: Sendable {
     guard status.size <= Int64(limit) else {
       throw EnrollError(.storeCorrupt, "\(name) has \(status.size) bytes, more than \(limit)", field: "store")
     }
-    // Room for one more byte, so that a growing file is noticed.
+    // One byte more than the file has, so that a growing file is noticed.
     var bytes = [UInt8](repeating: 0, count: Int(status.size) + 1)
     var count = 0
     while count < bytes.count {

@@ -48,7 +48,7 @@ final class StoreKeyRing: @unchecked Sendable {
   }
 
   /// Returns the keys. The first call that succeeds opens them, or creates them for a new store.
-  /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeVersion`, and what files can throw.
+  /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeVersion`, and the errors of file operations.
   func open() throws(EnrollError) -> StoreKeys {
     if let loaded = locked({ loaded }) { return loaded.keys }
     try opening.lock()
@@ -112,7 +112,7 @@ final class StoreKeyRing: @unchecked Sendable {
     try opening.lock()
     defer { opening.unlock() }
     guard let (file, seen) = try KeysFile.read(folder, as: form) else { throw StoreKeyRing.missing }
-    // The keys moved to another provider, which this process perhaps cannot use. The sealing key is still the same.
+    // The keys moved to another provider, which this process may be unable to use. The sealing key is still the same.
     if var known = locked({ loaded }), known.keys.storeID == file.storeID, known.keys.active.id == file.active
     {
       known.status = seen
@@ -255,7 +255,7 @@ final class StoreKeyRing: @unchecked Sendable {
     locked { loaded = Loaded(keys: keys, status: last) }
     for slot in before.slots {
       for candidate in old.candidates where ASCII.equals(candidate.name, slot.provider) {
-        // Ignored: a wrapping key that stays behind opens nothing any more.
+        // Errors are ignored: a wrapping key that stays behind opens nothing any more.
         try? candidate.discard(slot.wrapped, slot: before.slot(slot.keyID))
       }
     }

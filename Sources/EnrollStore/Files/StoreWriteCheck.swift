@@ -9,7 +9,7 @@ enum StoreWriteCheck {
   /// About the space that a renewal reserves for a small record.
   private static let neededBytes: UInt64 = 80 << 10
 
-  /// - Parameter names: of the files in the folder.
+  /// - Parameter names: the names of the files in the folder.
   static func find(
     in folder: Int32, at path: String, _ names: [String], _ system: any FileSystem
   ) -> EnrollError? {

@@ -1,5 +1,5 @@
-// The part of a store lock within the process: threads queue here, and only one of them tries the file lock. Otherwise
-// every waiting thread would poll the file with its own descriptor.
+// The part of a store lock that works within the process: threads queue here, and only one of them tries the file lock.
+// Otherwise every waiting thread would poll the file with its own descriptor.
 
 import EnrollRules
 import EnrollSteps

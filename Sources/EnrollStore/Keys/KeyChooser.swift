@@ -35,7 +35,7 @@ final class KeyChooser: Sendable {
     candidates.map { KeyCandidate(name: $0.name, presence: $0.presence()) }
   }
 
-  /// The provider for a new store, or for a store that moves.
+  /// The provider for a new store, or for a store that changes its provider.
   /// - Throws: `.storeLocked` if the best provider is locked, or if none is present; `.cancelled`, `.deadlineExceeded`
   ///   if the call ended before the provider answered.
   func best() throws(EnrollError) -> any KeyProvider {

@@ -115,8 +115,8 @@ public final class KeyFileProvider: KeyProvider {
     guard !isShared else { return }
     let folder = try openFolder()
     guard let keys = try read(folder), let newest = keys.first else { return }
-    // The newest key wraps. If it wrapped the discarded slot, the store has moved to another provider, and the file is
-    // removed. Otherwise only the newest key is still needed.
+    // New slots are wrapped with the newest key. If the discarded slot was wrapped with it, the store has moved to
+    // another provider, and the file is removed. Otherwise only the newest key is still needed.
     guard try unwrap(wrapped, slot, keys).index == 0 else { return try replace(folder, [newest]) }
     try folder.discard(fileName)
     try folder.sync()

@@ -285,7 +285,7 @@ private final class SecretServiceConnection {
     functions.pointee.g_list_free(items)
   }
 
-  /// Frees the fault.
+  /// Makes an error from libsecret's error `fault`, and frees `fault`.
   /// - Returns: `.storeLocked` instead of `code` if the service did not answer, because it may still exist.
   private static func error(
     _ code: EnrollError.Code, _ text: String, _ fault: UnsafeMutablePointer<enroll_secret_error>?,

@@ -34,7 +34,7 @@ public final class SessionKeyCache: KeyProvider {
   public func presence() -> KeyPresence { provider.presence() }
 
   public func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject {
-    // The provider has to open the new slot when the caller reads it back, not the cache.
+    // When the caller reads the new slot back, the provider has to open it, not the cache.
     memory.forget(memoryName(slot))
     return try provider.wrap(key, slot: slot)
   }
