@@ -9,7 +9,7 @@ public import EnrollJSON
 public final class Command: Sendable {
   /// The kind of thread on which a command may run.
   public enum Kind: String, Sendable, CaseIterable {
-    /// No network and no file: it may run on a thread that must never wait.
+    /// Uses neither the network nor files, so it may run on a thread that must never wait.
     case memory
     /// Reads or writes the store, or asks the provider: it needs a thread until its deadline.
     case blocking

@@ -230,6 +230,6 @@ extension CommandTable {
 }
 
 extension Schema {
-  /// A longer URL is refused by the check of URLs (R9), with its error text.
+  /// If the URL is too long, the check of URLs (R9) refuses it, with its own error text.
   static let url = Schema.uri("The URL as the host received it.").sensitive
 }

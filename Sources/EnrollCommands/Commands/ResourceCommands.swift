@@ -1,4 +1,4 @@
-// From a resource to a configuration, before there is a client (flows.md §12).
+// The commands that make a configuration from a resource, before there is a client (flows.md §12).
 
 import EnrollRules
 import EnrollCrypto

@@ -85,7 +85,7 @@ extension Client {
   }
 
   /// Revokes the session's tokens at the server, and erases them here.
-  /// - Returns: no URL.
+  /// - Returns: a result without a URL.
   public func revoke(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
     -> SignOut
   {

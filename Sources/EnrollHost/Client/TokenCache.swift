@@ -28,7 +28,7 @@ final class TokenCache: Sendable {
 
   var tokenPointer: TokenPointer { TokenPointer(slot) }
 
-  /// The number to read before the store is read, and to pass to ``keep(_:expiry:since:)``.
+  /// The version of the cached tokens. Read it before you read the store, and pass it to ``keep(_:expiry:since:)``.
   var version: UInt64 {
     slot.lock()
     defer { slot.unlock() }

@@ -17,7 +17,7 @@ struct TokenSlot: @unchecked Sendable {
     var bytes: UnsafeRawBufferPointer
     var expiresAt: UnixTime
     var freshness: Freshness
-    /// Until when the token is returned without reading the store.
+    /// The instant until which the token is returned without reading the store.
     var trustedUntil: Instant
 
     func isFresh(at now: Instant, _ minimumLifetimeSeconds: Int64) -> Bool {
@@ -115,8 +115,8 @@ public struct TokenPointer: Sendable {
     return Self.copy(view, minimumLifetimeSeconds, now, buffer)
   }
 
-  /// As ``copy(minimumLifetimeSeconds:at:into:if:)``, for an audience: the bytes of its resource and of its
-  /// scopes, which may be in any order. Either one may be empty.
+  /// As ``copy(minimumLifetimeSeconds:at:into:if:)``, for an audience. The audience is named by the bytes of its
+  /// resource and of its scopes; the scopes may be in any order. Either one may be empty.
   public func copy(
     resource: UnsafeRawBufferPointer, scopes: UnsafeRawBufferPointer, minimumLifetimeSeconds: Int64,
     at now: Instant, into buffer: UnsafeMutableRawBufferPointer, if isAlive: () -> Bool

@@ -166,9 +166,9 @@ extension Client {
 }
 
 extension Client {
-  /// Runs a step for a client of the same account in another process.
-  /// - Parameter onLine: gets each line for that process, without a line end; the last line comes as soon as the step has
-  ///   ended.
+  /// Runs a step in this process, for a client of the same account in another process.
+  /// - Parameter onLine: gets each line for that process, without a line end; the last line comes as soon as the step
+  ///   has ended.
   public func perform(_ step: DetachedStep, onLine: @escaping @Sendable (JSON) -> Void) {
     let onProgress: @Sendable (CallTimeout.Progress) -> Void = { onLine(DetachedLine.progress($0).json) }
     onLine(DetachedLine.begun.json)

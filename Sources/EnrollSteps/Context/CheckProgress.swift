@@ -2,7 +2,8 @@
 
 import EnrollRules
 
-/// The result of the check of the current session. The check and a confirmation note it; a sign-in and a logout forget it.
+/// The result of the check of the current session. The check and a confirmation set it; a sign-in and a logout clear
+/// it.
 struct CheckProgress: Sendable {
   private let fields: Guarded<CheckState>
 

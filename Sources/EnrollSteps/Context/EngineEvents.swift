@@ -14,7 +14,7 @@ final class EngineEvents: Sendable {
     log = Guarded(ErrorLog(), by: lock)
   }
 
-  /// The same observer, with an empty log.
+  /// Events for the same observer, with an empty log of errors.
   func restarted(lock: any Lock) -> EngineEvents {
     EngineEvents(observer: observer, clock: clock, lock: lock)
   }

@@ -29,8 +29,8 @@ public final class DeviceStep: EngineStep {
   /// fail again.
   static let serverErrorsPerDevice: Int64 = 12
 
-  /// If scopes are refused, tries again without those that this grant may lack: a default `offline_access`, and
-  /// `openid`, which RFC 8628 does not mention and Spring refuses.
+  /// If the server refuses scopes, tries again without the scopes that it may refuse for this grant: a default
+  /// `offline_access`, and `openid`, which RFC 8628 does not mention and Spring refuses.
   func beginDevice(
     _ given: SignInOptions, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction {

@@ -48,12 +48,12 @@ public final class ProviderDirectory: Sendable {
 
   // MARK: Metadata
 
-  /// The provider's metadata: configured endpoints, or a discovery document, which is fetched again when it
-  /// is no longer fresh. If older metadata is known, this call succeeds even if the request fails, or if the
-  /// fetched document names another issuer.
+  /// The provider's metadata: configured endpoints, or a discovery document, which is fetched again when it is no
+  /// longer fresh. If older metadata is known, this call succeeds even if the request fails, or if the fetched document
+  /// names another issuer.
   /// - Parameters:
-  ///   - doubt: whether an endpoint may have moved, so that fresh metadata is fetched again.
-  ///   - isOldGood: whether metadata that is not fresh may be used: a request to a moved endpoint fails.
+  ///   - doubt: whether an endpoint may have moved, so that even fresh metadata is fetched again.
+  ///   - isOldGood: whether metadata that is not fresh may be used. A request to an endpoint that has moved then fails.
   /// - Throws: if no metadata is known and none can be fetched.
   public func metadata(
     doubt: DocumentDoubt = .none, isOldGood: Bool = false, cancellation: (any Cancellation)?
@@ -135,8 +135,8 @@ public final class ProviderDirectory: Sendable {
     return metadata
   }
 
-  /// Requests the document from the URL where it was found last, or else from each possible URL. If no URL has the
-  /// document, the first response is the result.
+  /// Requests the document from its last URL, or else from each possible URL. If none has it, the first response
+  /// counts.
   /// - Parameter isUncached: whether caches must not respond.
   private func askForMetadata(
     knownTag: String?, isUncached: Bool = false, cancellation: (any Cancellation)?
@@ -208,8 +208,7 @@ public final class ProviderDirectory: Sendable {
     return cache.withLock { $0.times.byDocuments(at: now) }
   }
 
-  /// Learns the server's time from the response to a request of this client alone, because no cache answers such
-  /// requests.
+  /// Learns the server's time from a response to this client alone, because no cache gives such a response.
   func learnTime(of response: HTTPResponse) {
     let now = clock.instant()
     cache.withLock { $0.times.learn(from: response, at: now) }
@@ -322,8 +321,7 @@ public final class ProviderDirectory: Sendable {
     do throws(EnrollError) {
       response = try transport.send(request, cancellation: cancellation)
     } catch {
-      // A refused certificate is final, and not an outage (R19). A lack of memory is a problem of this process, not of
-      // the provider.
+      // A refused certificate is final, and not an outage (R19). A lack of memory is a problem of this process.
       if [.cancelled, .tls, .outOfMemory].contains(error.code) { throw error }
       throw EnrollError(.keysUnavailable, "the issuer's keys could not be fetched: \(error.message)")
     }
@@ -344,7 +342,7 @@ public final class ProviderDirectory: Sendable {
 }
 
 extension EnrollError {
-  /// This error with the seconds until keys may be fetched again; the unchanged error if `seconds` is nil.
+  /// This error with the seconds until keys may be fetched again; unchanged if `seconds` is nil.
   fileprivate func saying(refetchingAfter seconds: Int64?) -> EnrollError {
     guard let seconds else { return self }
     return saying(

@@ -71,7 +71,8 @@ public protocol TokenStore: AnyObject, Sendable {
   /// Erases the account's record durably. Erasing an unknown account is not an error.
   func remove(_ account: AccountName) throws(EnrollError)
 
-  /// Random, made at the first use, stored apart from the accounts: base64url of 128 bits (flows.md §7).
+  /// The installation id: 128 random bits in base64url, made at the first use and stored apart from the accounts
+  /// (flows.md §7).
   func installationID() throws(EnrollError) -> String
 
   /// Deletes the installation id durably: the next use makes another one (flows.md §5, deregister).

@@ -71,7 +71,7 @@ public final class LogoutStep: StateChangingStep {
 
   /// Revokes the session's tokens at the server, and erases them here. The provider's own session in the browser stays.
   /// After a logout, this ends the wait for the browser: for a host that does not open the URL.
-  /// - Returns: no URL.
+  /// - Returns: a result without a URL.
   public func revoke(cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
     let dropped = try eraseForLogout(tellsProvider: true)
     try apply(.cleared)
@@ -111,7 +111,7 @@ public final class LogoutStep: StateChangingStep {
     return answer
   }
 
-  /// Whether there is a page for the browser, and a message for the provider afterwards.
+  /// Whether the browser has a logout page to open, and the provider gets a message after that.
   private func isReturnExpected(_ metadata: ProviderMetadata?) -> Bool {
     metadata?.revocationEndpoint != nil
       && EndSessionRequest.isOffered(configuration: configuration, metadata: metadata)

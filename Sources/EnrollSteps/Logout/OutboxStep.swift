@@ -212,7 +212,7 @@ extension OutboxEntry.Delivery {
 }
 
 extension OutboxEntry {
-  /// Failures before the first pause that the server did not ask for.
+  /// EnrollKit pauses by itself, without a request of the server, from this number of failures on.
   private static var failuresWithoutPause: Int { 4 }
 
   /// Whether the entry's pause has not ended yet.

@@ -160,8 +160,8 @@ public final class PasswordlessStep: StateChangingStep {
     return taken
   }
 
-  /// Uncounts a try, because the provider did not check the code: the request was not sent, or the provider
-  /// had a problem.
+  /// Takes back the count of a try, because the provider did not check the code: the request was not sent, or the
+  /// provider had a problem.
   private func giveBackTry(_ transactionID: TransactionID) throws(EnrollError) {
     try store.update(account) { record throws(EnrollError) in
       record.change(transactionID) { transaction in

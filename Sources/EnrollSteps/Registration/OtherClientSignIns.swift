@@ -13,8 +13,8 @@ public struct OtherClientSignIn: Sendable {
 }
 
 extension RegistrationStep {
-  /// The sign-ins of this account that wait for confirmation at other clients that were registered for the resource, at
-  /// the newest client first. Sends no request. An account that cannot be read is left out.
+  /// The sign-ins of this account that wait for confirmation at other clients that were registered for the resource;
+  /// the sign-in at the newest client is first. Sends no request. An account that cannot be read is left out.
   public func waitingAtOtherClients() -> [OtherClientSignIn] {
     guard let registered = context.registeredClient else { return [] }
     var found: [OtherClientSignIn] = []

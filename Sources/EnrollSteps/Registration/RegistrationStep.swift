@@ -2,7 +2,7 @@
 
 public import EnrollRules
 
-/// The registration state, and what the user decides about it.
+/// The registration state, and the user's decisions about it.
 public final class RegistrationStep: StateChangingStep {
   let context: EngineContext
   let machine: StateMachine

@@ -3,7 +3,8 @@
 import EnrollRules
 
 extension RenewedTokensStep {
-  /// Ends a session; no other code does. The record is kept for diagnosis; tokens that replaced these ones stay (R34).
+  /// Ends a session. No other function does so. The record is kept for diagnosis. If other tokens have replaced these
+  /// ones, the other tokens stay (R34).
   /// - Parameter tokens: the tokens to store in the record; nil: the record's own.
   func endSession(
     _ reason: String, _ description: String? = nil, epoch: UInt64, restoring tokens: TokenSet? = nil

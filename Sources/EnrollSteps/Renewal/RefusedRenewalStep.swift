@@ -16,8 +16,8 @@ extension RenewalStep {
       httpStatus: error.httpStatus ?? 0, oauthError: error.oauthError,
       oauthErrorDescription: error.oauthErrorDescription, began: sent.wall)
     if let audience = renewal.audience {
-      // The audience is requested once in a session: some providers have spent the refresh token after the
-      // refusal.
+      // If the provider refuses the resource, it is not requested again in this session: some providers have spent the
+      // refresh token after such a refusal.
       if error.isAboutTarget {
         refusal.pause = Expiry(lifetimeSeconds: RenewalRefusal.restOfSessionSeconds, from: sent)
       }

@@ -163,7 +163,8 @@ public struct ResourceRegistrar: Sendable {
       client.clientSecret == nil ? nil : client.secretMethod.map { .string($0.rawValue) }
   }
 
-  /// The scopes that the host names, with those for which the resource has refused the session; nil if it names none.
+  /// The scopes that the host names, and the scopes for lack of which the resource has refused the session; nil if the
+  /// host names none.
   private static func named(_ request: ResourceRequest, _ challenge: ResourceChallenge?) -> [String]? {
     guard let scopes = request.scopes, let challenge, challenge.isForMoreScopes else { return request.scopes }
     return challenge.scopes(after: scopes)

@@ -119,7 +119,7 @@ final class ClientFile: @unchecked Sendable {
     return (after, nil)
   }
 
-  /// Saves the client over any present content: it may have been registered while another folder was open.
+  /// Saves the client over any present content: the client may have been registered while another folder was open.
   func save(_ client: RegisteredClient?) throws(EnrollError) {
     let held = try writing.acquire()
     defer { held.release() }

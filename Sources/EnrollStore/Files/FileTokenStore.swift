@@ -77,8 +77,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
 
   // MARK: The folder that is open
 
-  /// Runs `body` with the open folder. If that fails because another folder is at the path now, runs `body` again with
-  /// the new folder.
+  /// Runs `body` with the open folder, and again with the new folder if another folder is at the path now.
   /// - Parameter isUnderWay: whether `body` has had effects that must not happen twice.
   func withCurrentStore<Value>(
     unless isUnderWay: () -> Bool = { false }, _ body: (OpenStore) throws(EnrollError) -> Value
@@ -156,7 +155,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
   public func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? {
     try origin.check()
     try checkPath()
-    // Reads the status of the file each time. Only the client may return a token without doing so (TokenCache).
+    // Always reads the status of the file. Only the client may return a token without that (TokenCache).
     return try with(account) { (file) throws(EnrollError) in try file.record(fresh: true) }
   }
 

@@ -119,7 +119,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
     keyDecision = chooser.decision(keyCandidates)
   }
 
-  /// Finds the first problem that a use of the store would have.
+  /// Finds the first problem that would occur when the store is used.
   private mutating func examineFiles(
     at path: String, _ names: [String], _ plan: KeyPlan, _ system: any FileSystem
   ) {

@@ -23,9 +23,9 @@ package protocol ExchangeReceiver: AnyObject {
 /// What a receiver did with a piece of a body.
 package enum BodyReceipt {
   case taken
-  /// Nothing: the piece is offered again after ``StreamingExchanges/resume()``.
+  /// The receiver did not take the piece. It is offered again after ``StreamingExchanges/resume()``.
   case postponed
-  /// The rest is not wanted. The exchange ends with an error.
+  /// The receiver does not want the rest. The exchange ends with an error.
   case refused
 }
 
