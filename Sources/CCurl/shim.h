@@ -22,7 +22,8 @@ struct enroll_curl {
 #define ENROLL_CURL_FIELD(name) __typeof__(&curl_##name) name;
   ENROLL_CURL_FUNCTIONS(ENROLL_CURL_FIELD)
 #undef ENROLL_CURL_FIELD
-  // SSL_CTX_set_keylog_callback of the OpenSSL that libcurl uses. NULL if libcurl uses another TLS library.
+  // The function SSL_CTX_set_keylog_callback of the OpenSSL that libcurl uses. NULL if libcurl uses another TLS
+  // library.
   void (*set_key_log)(void *context, void *callback);
   // Whether SSLKEYLOGFILE named a file when libcurl was initialised: libcurl reads that variable only then.
   int found_key_log;

@@ -46,7 +46,8 @@ static inline int enroll_system_prepare(int fd, _Bool waits) {
 // "/".
 static inline int enroll_system_open_unwritable(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
-// Makes a kqueue(2) without events; the next function changes one of its events. Both return -1 with errno on failure.
+// Makes a kqueue(2) without events. The next function adds or changes one of its events. Both return -1 with errno on
+// failure.
 static inline int enroll_system_queue(void) { return enroll_system_prepare(kqueue(), 1); }
 static inline int enroll_system_queue_change(int fd, uintptr_t name, int16_t filter, uint16_t flags, uint32_t details, int64_t data) {
   struct kevent change = {.ident = name, .filter = filter, .flags = flags, .fflags = details, .data = data};
@@ -74,7 +75,7 @@ static inline void enroll_posix_clear_event(int fd) {
 }
 
 static inline int enroll_system_alarm(void) { return enroll_system_queue(); }
-// `instant` is in nanoseconds of the clock that counts suspend. A past instant fires at once.
+// `instant` is in nanoseconds of enroll_posix_boot_clock. A past instant raises the alarm at once.
 static inline void enroll_posix_set_alarm(int fd, int64_t instant) {
   struct mach_timebase_info base;
   int64_t ticks = 0;
@@ -143,7 +144,7 @@ static inline int enroll_posix_pipe(int ends[2]) {
   if (second >= 0) close(second);
   return -1;
 }
-// Sends without waiting. EnrollKit's sockets do not raise SIGPIPE, and the programs ignore it.
+// Sends without waiting, and without SIGPIPE: EnrollKit's sockets do not raise it, and EnrollKit's programs ignore it.
 static inline ssize_t enroll_posix_send(int fd, const void *bytes, size_t count) {
   return send(fd, bytes, count, MSG_DONTWAIT);
 }
@@ -161,8 +162,8 @@ static inline int enroll_posix_allocate(int fd, int64_t count) {
   return ftruncate(fd, count) == 0 ? 0 : errno;
 }
 static inline struct timespec enroll_system_modified(const struct stat *status) { return status->st_mtimespec; }
-// Sets `*kind` to 0 for a file on a local disk, otherwise to the number that Linux uses for that filesystem. 0, or -1 with
-// errno.
+// Sets `*kind` to 0 for a file on a local disk. For any other filesystem, sets it to the number that Linux uses for
+// that filesystem. Returns 0, or -1 with errno.
 static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
   struct statfs found;
   if (fstatfs(fd, &found) != 0) return -1;
@@ -185,8 +186,8 @@ static inline const char *enroll_posix_missing_keyring(void) { return "this syst
 #if TARGET_OS_OSX
 int ptrace(int request, pid_t process, caddr_t address, int data);
 #endif
-// Forbids core dumps and debuggers of the same user. 0, or -1 with errno. On iOS no program of EnrollKit runs, and an app may
-// not call this.
+// Forbids core dumps and debuggers of the same user. Returns 0, or -1 with errno. On iOS an app may not call this, and
+// no program of EnrollKit runs there.
 static inline int enroll_posix_hide_memory(void) {
 #if TARGET_OS_OSX
   const int deny_attach = 31;  // PT_DENY_ATTACH

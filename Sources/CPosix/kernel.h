@@ -44,7 +44,7 @@ static inline void enroll_posix_clear_event(int fd) {
 }
 
 static inline int enroll_system_alarm(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC); }
-// `instant` is in nanoseconds of the clock that counts suspend. A past instant fires at once.
+// `instant` is in nanoseconds of enroll_posix_boot_clock. A past instant raises the alarm at once.
 static inline void enroll_posix_set_alarm(int fd, int64_t instant) {
   struct itimerspec when = {{0, 0}, {0, 1}};
   if (instant > 0) {

@@ -62,8 +62,9 @@ static inline void enroll_posix_share_heap(void) {
 #endif
 }
 
-// Makes glibc return blocks of 64 KiB and more to the system as soon as they are freed. By default glibc raises that limit up
-// to 32 MiB, and keeps the memory that many large request bodies needed at one time.
+// Makes glibc return blocks of 64 KiB and more to the system as soon as they are freed. By default glibc raises that
+// limit by itself, up to 32 MiB, and then keeps the memory of many large request bodies that were in memory at the same
+// time.
 static inline void enroll_posix_return_memory(void) {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 64 * 1024);

@@ -104,7 +104,7 @@ static inline int enroll_posix_event(void) {
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, enroll_system_event());
 }
-// A descriptor that becomes readable at an instant of the clock that counts suspend. Negative if none is available.
+// A descriptor that becomes readable at an instant of enroll_posix_boot_clock. Negative if none is available.
 static inline int enroll_posix_alarm(void) { return enroll_posix_own(enroll_system_alarm()); }
 // A descriptor that becomes readable when a signal of the set arrives. All signals of the set must be blocked. Negative if none
 // is available.
@@ -127,8 +127,8 @@ static const long enroll_posix_key_own = 0x3f3f0000;
 
 #include "signals.h"
 
-// The next long option, as getopt_long returns it, and its argument or NULL. -1 at the end; then `*operand` is the index of the
-// first operand.
+// Returns the next long option as getopt_long does, and sets `*argument` to its argument or NULL. Returns -1 at the
+// end; then `*operand` is the index of the first operand.
 static inline int enroll_posix_long_option(int count, char *const *words, const struct option *options,
                                            const char **argument, int *operand) {
   int found = getopt_long(count, words, "", options, NULL);
@@ -164,8 +164,8 @@ static inline _Bool enroll_posix_is_readable(int fd) {
   int flags = fcntl(fd, F_GETFL);
   return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;
 }
-// Opens /dev/null for each standard stream that is closed, so that no other file gets its number. Opened for reading, so that
-// writes to a closed stream fail as before.
+// Opens /dev/null for each standard stream that is closed, so that no other file gets its number. /dev/null is opened
+// for reading, so that writes to a closed stream fail as before.
 static inline void enroll_posix_open_missing_streams(void) {
   for (int fd = 0; fd < 3; fd++)
     if (!enroll_posix_is_open(fd) && open("/dev/null", O_RDONLY) != fd) return;

@@ -3,8 +3,8 @@
 #ifndef ENROLL_CPOSIX_SIGNALS_H
 #define ENROLL_CPOSIX_SIGNALS_H
 static inline void enroll_posix_ignore_signal(int number) { signal(number, SIG_IGN); }
-// Ignores the signals by which others end a process, except those that cannot be ignored, and SIGALRM, which limits the
-// running time.
+// Ignores the signals with which other processes end a process, except those that cannot be ignored, and except
+// SIGALRM, which limits the running time.
 static inline void enroll_posix_ignore_ending_signals(void) {
   static const int numbers[] = {
       SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,

@@ -83,8 +83,8 @@ extension EnrollError.Code {
     ])
   }
 
-  /// The code in JSON-RPC 2.0: the specification's own code for invalid parameters, otherwise −32000 plus the C status,
-  /// in the range for servers, −32000 to −32099.
+  /// The code in JSON-RPC 2.0. For invalid parameters it is the specification's own code. For every other error it is
+  /// −32000 plus the C status, which is in the range for servers, −32000 to −32099.
   public var rpcCode: Int64 {
     self == .invalidArgument ? -32_602 : -32_000 + Int64(rawValue)
   }

@@ -46,7 +46,7 @@ package enum BackgroundThread {
         guard let pointer else { return nil }
         ExitBarrier.thread {
           Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue().body()
-          // OpenSSL's data of this thread is freed while an exit still waits for the thread.
+          // OpenSSL's data of this thread is freed here, while an exit still waits for the thread.
           OpenSSLThread.end()
         }
         return nil

@@ -25,7 +25,7 @@ public final class CallTimeout: Sendable {
     self.onProgress = onProgress
   }
 
-  /// The progress of a call. A caller that stops waiting learns from it why the call has not ended.
+  /// The progress of a call. It tells a caller that stops waiting why the call has not ended.
   public enum Progress: Sendable {
     /// The call waits for a renewal of another process, or of another client.
     case waiting

@@ -14,7 +14,8 @@ public enum ExitBarrier {
   private static let running = Atomic<Int>(0)
   private static let exiting = Atomic<Bool>(false)
   private static let isOurs = ThreadFlag()
-  /// How long exit() waits at most for the library's threads, which only compute or write to a disk then.
+  /// The longest time that exit() waits for the library's threads, which only compute or write to a disk during that
+  /// time.
   private static let longestNanoseconds: Int64 = 2_000_000_000
 
   /// Whether exit() has begun. Then the library's threads do no more work.

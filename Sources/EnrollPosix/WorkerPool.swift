@@ -99,7 +99,7 @@ public final class WorkerPool: @unchecked Sendable {
     while let job = next() {
       condition.unlock()
       job()
-      // In a forked child the job returns a second time. All other jobs belong to the parent.
+      // If the job forked, it also returns in the child. All other jobs belong to the parent.
       if origin.isForkedChild { return }
       condition.lock()
     }

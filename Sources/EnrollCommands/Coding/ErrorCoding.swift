@@ -1,4 +1,5 @@
-// An error as JSON, the same in every interface: the status by name and number, the blame, and whether retrying helps.
+// An error as JSON, the same in every interface: the status by name and number, which side is to blame, and whether
+// retrying helps.
 
 public import EnrollRules
 public import EnrollJSON

@@ -39,9 +39,10 @@ public final class Command: Sendable {
   public let usesClient: Bool
   /// The version in which the command first appeared.
   public let since: String
-  /// The parameters for interfaces with client handles; positional parameters have the order of these members.
+  /// The parameters for interfaces with client handles. An interface with positional parameters takes them in the order
+  /// of these members.
   public let input: Schema
-  /// The parameters for interfaces that pass the client in another way: without the member `client`.
+  /// The parameters for interfaces that name the client in another way: as `input`, but without the member `client`.
   let bareInput: Schema
   public let output: Schema
   /// The errors that this command may return, in addition to those that every command may return.

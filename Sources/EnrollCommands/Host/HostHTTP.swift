@@ -1,4 +1,5 @@
-// HTTP through the host, with requests over the connection. The host's response is checked like a server's.
+// HTTP that the host provides: EnrollKit sends a request to the host over the connection. The host's response is
+// checked like a server's response.
 
 import EnrollRules
 import EnrollSteps

@@ -1,4 +1,5 @@
-// Secrets that the host stores (in a Keychain, a Keystore, or the app's own store), accessed by requests.
+// Secrets that the host stores (in a Keychain, a Keystore, or the app's own store). EnrollKit reads and writes them
+// with requests to the host.
 
 import EnrollRules
 import EnrollSteps
@@ -23,7 +24,7 @@ final class HostSecrets: SecretStore {
   )
   private static let name = Schema.Property.required(
     "name", .text("The name: letters, digits, hyphens, underscores and dots.", maximumBytes: 64))
-  /// One text for each secret: the host must return exactly the text that it stored.
+  /// Only one text stands for each secret, so the host must return exactly the text that it stored.
   private static let secret = Schema.text("43 characters; store them unchanged.", maximumBytes: 43)
   private static let errors: [EnrollError.Code] = [.storeIO, .storeLocked, .notFound]
 

@@ -5,7 +5,8 @@ public import EnrollJSON
 extension Schema {
   public static let dialect = "https://json-schema.org/draft/2020-12/schema"
 
-  /// The direction of a value: inputs allow no other members, outputs may have more in later versions.
+  /// The direction of a value. Inputs allow only the members of the schema; outputs may have more members in later
+  /// versions.
   public enum Direction: Sendable { case input, output }
 
   /// The schema as JSON Schema; for a named type, a reference to it. Byte limits are printed as `maxLength`, which

@@ -8,7 +8,7 @@ import EnrollPosix
 
 /// Counts the running calls.
 package final class CallLimits: Sendable {
-  /// The limit of calls that hold a thread each, of a session and of the command `enroll`.
+  /// The limit of calls that hold one thread each, for a session and for the command `enroll`.
   package static let blocking = 64
   /// The limit of such calls for each client. If one provider does not respond, threads are left for the other clients.
   static let blockingPerClient = 16

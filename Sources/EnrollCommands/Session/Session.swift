@@ -1,5 +1,6 @@
 // The open clients of one interface, and the generic call: find the command, check its input, run it. The session has
-// its own threads, not those on which clients renew: a call may wait for a renewal, and must never block it.
+// its own threads, apart from the threads on which clients renew tokens: a call may wait for a renewal, and must never
+// block it.
 
 public import EnrollRules
 public import EnrollSteps

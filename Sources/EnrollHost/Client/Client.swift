@@ -310,7 +310,8 @@ public final class Client: Sendable {
   public func stopObserving(_ ticket: Int) { hub.remove(ticket) }
 }
 
-/// A transport of the host. Its code runs with the host's signal mask, also on a thread of the library.
+/// A transport that the host provides. The host's code runs with the host's signal mask, even on a thread of the
+/// library.
 final class HostedTransport: Transport {
   private let transport: any Transport
   private let host = HostSignalMask()

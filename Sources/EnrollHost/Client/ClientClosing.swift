@@ -46,7 +46,7 @@ final class ClosingPhases: Sendable {
   private let timer = Guarded<UInt64?>(nil, by: Mutex())
   private let begin = Guarded<Instant?>(nil, by: Mutex())
 
-  /// When the wait for a disk that refuses the tokens ends, by the system's clock.
+  /// The instant, by the system's clock, at which the wait for a disk that refuses the tokens ends.
   var latest: Instant {
     (begin.withLock { $0 } ?? SystemClock.now()).advanced(bySeconds: HTTPRequest.totalTimeoutSeconds)
   }

@@ -15,9 +15,9 @@ extension Client {
   }
 
   /// Asks the provider's userinfo endpoint with a valid token. A 401 is handled as in
-  /// ``rejected(_:for:until:cancellation:)``: the token is renewed, and the request is sent once more. If the
-  /// endpoint also refuses the new token, it accepts no token of this session; the session continues.
-  /// - Throws: the reason why there is no access token, and no request was sent then; `.rejected` after the second 401.
+  /// ``rejected(_:for:until:cancellation:)``: the token is renewed, and the request is sent once more. If the endpoint
+  /// also refuses the new token, it accepts no token of this session; the session continues.
+  /// - Throws: if there is no access token, the reason, and no request was sent; `.rejected` after the second 401.
   public func userinfo(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
     -> JSONObject
   {
@@ -107,7 +107,8 @@ extension Client {
   ) throws(EnrollError) -> SignOut {
     defer {
       tokens.forget()
-      // The deadline may have ended the sending of a message that only this process has.
+      // The deadline may have ended the sending of a message that the store did not accept, so that only this process
+      // has it.
       if engine.outbox.hasUnqueuedMessages { outbox.send() }
       outbox.sendAfterLogoutWait()
     }

@@ -32,8 +32,8 @@ extension Client {
     }
   }
 
-  /// Begins an ordinary sign-in after a fallback whose user was not signed in at the provider; nil after any other
-  /// settlement.
+  /// Begins an ordinary sign-in if a fallback ended because no user was signed in at the provider. Returns nil after
+  /// any other settlement.
   func signIn(
     after settlement: Settlement, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction? {

@@ -75,7 +75,8 @@ extension Client {
   private func begun(
     _ options: SignInOptions, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction {
-    // With configured endpoints, the first request may be the exchange of the code, after the user has signed in.
+    // With configured endpoints, the first request may be the exchange of the code, after the user has signed in. So
+    // the certificates are checked here.
     try ownTransport?.requireCertificates()
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       guard configuration.usesLoopbackRedirect, options.redirects(configuration) else {
@@ -200,7 +201,7 @@ extension Client {
       switch try engine.transactions.transactionStatus(transactionID) {
       case .pending, .cancelled:
         if try engine.transactions.isSuperseded(transactionID) {
-          // The browser gets its page first, because a program may end after this answer.
+          // The browser must get its page before this answer, because a program may end after the answer.
           if loopbacks.withLock({ $0.isAnsweringAny }) { return false }
           state = try decidedState(until: deadline, cancellation: cancellation)
           return true

@@ -259,7 +259,7 @@ extension Client {
   }
 
   /// The provider's answer about one of the session's tokens (RFC 7662). Renews an access token that is due first.
-  /// - Throws: the reason why there is no access token, and no request was sent then.
+  /// - Throws: if there is no access token, the reason, and no request was sent.
   public func introspect(
     _ subject: Introspection.Subject, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject {

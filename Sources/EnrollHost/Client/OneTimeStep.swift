@@ -6,8 +6,9 @@ import EnrollSteps
 import EnrollPosix
 
 extension Client {
-  /// Runs a step on its own thread. When the caller cancels or its deadline passes, the call returns: requests that
-  /// were not sent yet are not sent any more, and requests that were sent continue until their answers.
+  /// Runs a step on its own thread. When the caller cancels or its deadline passes, the call returns. Requests that
+  /// have not been sent by then are not sent any more; requests that have been sent continue until their answers
+  /// arrive.
   /// - Parameter afterwards: gets the step's result if the caller has stopped waiting.
   /// - Throws: `.cancelled`, `.deadlineExceeded`, and the errors of the step.
   func runOneTimeStep<Value: Sendable>(

@@ -65,7 +65,7 @@ final class OutboxSender: Sendable {
     guard starts else { return }
     let isAccepted = pool.submit { [self] in
       while takeRequest() {
-        // If the store does not return the entries before the client closes, they wait for the next process.
+        // If the store does not return the messages before the client closes, the messages wait for the next process.
         try? CallTimeout.until(cancellation: closing) { engine.outbox.sendOutbox(cancellation: ending) }
         sendAfterLogoutWait()
       }

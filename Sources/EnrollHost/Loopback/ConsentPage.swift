@@ -50,7 +50,7 @@ package final class ConsentPage: @unchecked Sendable {
   private static let longestWaitNanoseconds: Int64 = 10_000_000_000
 
   /// Opens a port that the system chooses.
-  /// - Throws: `.busy` or `.unsupported` if no port can be opened; `.internal` if there is no randomness.
+  /// - Throws: `.busy` or `.unsupported` if no port can be opened; `.internal` if the system has no random bytes.
   package convenience init(
     _ question: ConsentQuestion, random: any RandomSource = SystemRandomSource()
   ) throws(EnrollError) {

@@ -1,5 +1,6 @@
 // The address of a loopback listener (R4): the configured redirect URI with the port that is open. A request for
-// another path or with another Host is refused, for example with a name that was rebound to 127.0.0.1.
+// another path or with another Host is refused. After DNS rebinding, for example, the Host is another name that
+// resolves to 127.0.0.1.
 
 import EnrollRules
 

@@ -1,9 +1,9 @@
 // The redirect of a loopback sign-in (R4, RFC 8252 §7.3): listens on this machine only, while a transaction is pending,
 // until one URL was accepted. Every program and every web page on the machine can send requests to the port. So the
-// listener accepts only a GET of exactly the configured path with the configured Host; a name that was rebound to
-// 127.0.0.1 is another Host. A URL that the caller's handler declines changes nothing (R6). The answer to an accepted
-// request is a redirect to the path without the query, so that the code leaves the address bar and the history. The
-// page is shown there.
+// listener accepts only a GET of exactly the configured path with the configured Host; after DNS rebinding the Host is
+// another name. A URL that the caller's handler declines changes nothing (R6). The answer to an accepted request is a
+// redirect to the path without the query, so that the code leaves the address bar and the history. The page is shown
+// there.
 
 import CPosix
 public import EnrollRules

@@ -66,7 +66,7 @@ struct LoopbackRequest: Equatable {
     host = try Self.host(in: lines.dropFirst())
   }
 
-  /// The lines between CRLFs. A single CR or LF stays in its line, where every rule refuses it.
+  /// The lines between CRLFs. A CR or LF alone does not end a line, and every rule for lines refuses it.
   private static func lines(of head: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
     let text = head.dropLast(4)

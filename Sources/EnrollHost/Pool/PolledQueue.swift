@@ -90,7 +90,7 @@ public final class PolledQueue: @unchecked Sendable {
   }
 
   /// Passes the jobs of a retired queue to its successor, once no other thread runs a job. If no thread can be started
-  /// for a job, it runs here. During the process's exit no job runs.
+  /// for a job, the job runs on this thread. No job runs while the process exits.
   private func passToSuccessor() {
     if ExitBarrier.isExiting { return }
     while let job = exclusion.locked({ passUntilRefused() }) {

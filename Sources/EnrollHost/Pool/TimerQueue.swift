@@ -1,5 +1,5 @@
-// Timers for callers with a deadline that do not block a thread, by a given clock. All queues of a process share one
-// thread.
+// Timers for the deadlines of callers that block no thread, measured by a given clock. All queues of a process share
+// one thread.
 
 public import EnrollRules
 public import EnrollSteps

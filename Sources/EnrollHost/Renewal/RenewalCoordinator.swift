@@ -110,7 +110,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   }
 
   /// Adds the caller to the audience's job, and starts that job if there is none.
-  /// - Returns: nil if the caller was refused, and answered.
+  /// - Returns: nil if the caller was refused; it already has its answer then.
   private func addCaller(_ request: RenewalRequest, _ completion: @escaping Completion) -> (Flight, UInt64)? {
     if origin.isForkedChild {
       completion(.refused(EnrollError(.forked, "this process forked after the client was made")))

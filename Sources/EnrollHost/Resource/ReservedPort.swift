@@ -1,4 +1,4 @@
-// The port of a loopback redirect URI, reserved while a server registers the URI: nobody could sign in if another
+// Reserves the port of a loopback redirect URI while a server registers the URI: nobody could sign in if another
 // program used the port.
 
 import EnrollRules

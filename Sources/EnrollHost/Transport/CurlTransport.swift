@@ -149,7 +149,7 @@ public final class CurlTransport: Transport {
   package static func checkLibrary() throws(EnrollError) { _ = try CurlLibrary.open() }
 
   private func returnSession(_ session: CurlSession) {
-    // A session that is closed here is released after the lock.
+    // A session that the pool has no place for is released after the lock is released.
     let surplus = pool.withLock { (pool: inout Pool) -> CurlSession? in
       pool.idle.append(session)
       return pool.idle.count > Self.mostIdle ? pool.idle.removeFirst() : nil

@@ -5,9 +5,9 @@ import EnrollRules
 
 /// A checked absolute URL.
 struct RequestTarget: Equatable {
-  /// The scheme is http, and the host is loopback.
+  /// Whether the scheme is http, and the host is loopback.
   let isPlain: Bool
-  /// The host is a loopback address or `localhost`, so no proxy is used.
+  /// Whether the host is a loopback address or `localhost`, so that no proxy is used.
   let isLoopback: Bool
   /// Scheme, host and port, all that an error may show (R40).
   let display: String

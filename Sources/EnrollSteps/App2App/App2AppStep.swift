@@ -57,8 +57,9 @@ public final class App2AppStep: StateChangingStep {
 
   /// Handles the return of the other app.
   /// - Returns: nil if the URL is not such a return.
-  /// - Throws: the reason why it settles nothing, without any effect; `.codeRejected` if the gateway refuses
-  ///   the artefact, which anybody can put into such a link: the transaction then waits for another artefact.
+  /// - Throws: the reason why the return settles nothing; nothing has changed then. `.codeRejected` if the gateway
+  ///   refuses the artefact. Anybody can put an artefact into such a link, so the transaction then waits for another
+  ///   artefact.
   func resumeFromApp2App(
     _ redirect: Redirect, transactionID: TransactionID?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement? {

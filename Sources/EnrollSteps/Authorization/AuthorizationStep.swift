@@ -26,7 +26,8 @@ final class AuthorizationStep: StateChangingStep {
   /// on the tokens that they end (R35). The request is pushed before the transaction is stored: after a failure nothing
   /// is left behind, and the host may try again; a provider deletes an unused `request_uri` within a minute or two. If
   /// neither the configuration nor the provider requires the push, the plain request is used after a failure of the
-  /// provider. A failure of this machine, such as an unusable key, would also fail the exchange of the code.
+  /// provider. It is not used after a failure of this machine, such as an unusable key, because the exchange of the
+  /// code would then also fail.
   /// - Parameter opensLater: pushes the request only if that is required.
   /// - Throws: `.unsupported`; `.oauth` if the provider refuses; `.network` and related errors; `.responseInvalid`.
   func browserURL(

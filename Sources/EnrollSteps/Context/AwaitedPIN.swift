@@ -11,7 +11,8 @@ extension EngineContext {
     return pins
   }
 
-  /// Whether the tokens of this transaction are shown only after the user has set a PIN: false if the account has one.
+  /// Whether the tokens of this transaction are shown only after the user has set a PIN. False if the account already
+  /// has a PIN.
   func asksForPIN(_ transaction: TransactionRecord) throws(EnrollError) -> Bool {
     guard case .app2app = transaction.flow, configuration.app2app?.requiresPIN ?? false else {
       return false

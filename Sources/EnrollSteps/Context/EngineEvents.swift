@@ -1,4 +1,4 @@
-// The events of an engine: to the observer, and into the log of the last errors.
+// Sends the events of an engine to the observer, and keeps a log of the last errors.
 
 import EnrollRules
 

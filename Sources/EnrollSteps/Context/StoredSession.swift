@@ -4,7 +4,7 @@ import EnrollRules
 
 /// Indirect, because a record is large and is passed from call to call.
 indirect enum StoredSession {
-  /// There is no session to get a token from; the outcome is the caller's answer.
+  /// There is no session from which a caller can get a token. The outcome is the answer to the caller.
   case none(AccessOutcome)
   case live(AccountRecord, TokenSet)
 }

@@ -135,8 +135,7 @@ public final class ProviderDirectory: Sendable {
     return metadata
   }
 
-  /// Requests the document from its last URL, or else from each possible URL. If none has it, the first response
-  /// counts.
+  /// Requests the document from its last URL, else from each possible URL. If none has it, the first response counts.
   /// - Parameter isUncached: whether caches must not respond.
   private func askForMetadata(
     knownTag: String?, isUncached: Bool = false, cancellation: (any Cancellation)?

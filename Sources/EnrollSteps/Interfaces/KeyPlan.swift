@@ -13,7 +13,7 @@ public struct KeyPlan: Sendable {
     case automatic
     /// A key file; nil: `key` in the store's own folder.
     case file(path: String? = nil)
-    /// The desktop's keyring, through libsecret. It brings GLib's threads into the process.
+    /// The desktop's keyring, through libsecret. GLib's threads then run in the process.
     case secretService
     /// scrypt of ``KeyPlan/passphrase``.
     case passphrase
@@ -27,8 +27,8 @@ public struct KeyPlan: Sendable {
   public var provider: Provider
   /// For ``Provider/passphrase``; nil if the user was not asked.
   public var passphrase: Secret?
-  /// How long other processes of the user find an opened key in the kernel's keyring; 0: not at all. At most
-  /// ``longestSessionSeconds``.
+  /// How many seconds other processes of the user find an opened key in the kernel's keyring. With 0 they do not find
+  /// it. At most ``longestSessionSeconds``.
   public var sessionCacheSeconds: Int64
 
   public init(_ provider: Provider, passphrase: Secret? = nil, sessionCacheSeconds: Int64 = 0) {

@@ -25,7 +25,7 @@ public protocol TokenStore: AnyObject, Sendable {
 
   /// Reads the newest record (an empty one if there is none), calls `change` to edit it, and saves it durably before it
   /// returns, all under the account's write lock. If `change` throws, or changes nothing, nothing is saved. The epoch
-  /// of an empty record has an arbitrary start, so that a renewal from before a ``remove(_:)`` never fits it.
+  /// of an empty record has an arbitrary start, so that it never matches a renewal that began before a ``remove(_:)``.
   /// - Returns: the record as saved.
   @discardableResult
   func update(
@@ -101,8 +101,8 @@ public protocol TokenStore: AnyObject, Sendable {
   /// The client that was registered under this name; nil if there is none. Does not wait for a registration.
   func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient?
 
-  /// The stored documents of a provider; nil if none can be read. This never fails: without documents the provider is
-  /// asked.
+  /// The stored documents of a provider; nil if none can be read. This never fails: if there are no documents, the
+  /// provider is asked.
   func providerDocuments(_ provider: ProviderName) -> ProviderDocuments?
 
   /// Edits the stored documents of a provider, which are empty if there are none. Best effort: the documents only save

@@ -30,8 +30,8 @@ public final class LinkStep: StateChangingStep {
   }
 
   /// Handles an activation or fallback link.
-  /// - Returns: nil if the URL is neither one of `appLinks` nor `fallbackUri`. Nothing has changed then, nor with
-  ///   ``HandledLink/refused(_:)``.
+  /// - Returns: nil if the URL is neither one of `appLinks` nor `fallbackUri`. With nil, and with
+  ///   ``HandledLink/refused(_:)``, nothing has changed.
   /// - Throws: `.redirectMalformed` (R9, R11); `.illegalState` while a profile waits for confirmation; `.network` and
   ///   related errors if the provider cannot be reached: the link can then be used again; the errors of the store.
   public func handleLink(

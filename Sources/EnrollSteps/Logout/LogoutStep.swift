@@ -80,7 +80,7 @@ public final class LogoutStep: StateChangingStep {
   }
 
   /// - Parameters:
-  ///   - awaitsReturn: whether the messages wait for the browser, if the browser has a reason to return.
+  ///   - awaitsReturn: whether the messages wait for the browser, provided that the browser has a reason to return.
   ///   - waited: messages of an earlier logout, which no longer wait.
   private func tellOfLogout(
     _ dropped: [UnkeptTokens], awaitsReturn: Bool = false, waited: [OutboxEntry] = [],

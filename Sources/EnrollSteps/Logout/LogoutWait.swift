@@ -49,7 +49,7 @@ extension OutboxStep {
     progress.noteLogoutWait(until: left.map { moment.instant.advanced(bySeconds: $0 + 1) })
   }
 
-  /// When to send the outbox again, because the first wait for a browser at the logout page is over by then; nil if no
+  /// When to send the outbox again: at that time the first wait for a browser at the logout page is over. nil if no
   /// message waits, as far as this process knows.
   public var logoutWaitEnds: Instant? { progress.logoutWaitEnds }
 }

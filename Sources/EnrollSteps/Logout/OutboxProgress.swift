@@ -59,8 +59,8 @@ struct OutboxProgress: Sendable {
     fields.withLock { fields in fields.sending.removeAll { $0.isSame(as: entry) } }
   }
 
-  /// Another thread of this process may have sent the message of a sign-out. The sign-out then reports the result of
-  /// that thread.
+  /// Notes the result of a delivery for other threads. If another thread of this process has sent the message of a
+  /// sign-out, the sign-out reports the result of that thread.
   func note(_ delivery: OutboxEntry.Delivery, of entry: OutboxEntry) {
     switch delivery {
     case .done, .refused:
@@ -71,7 +71,7 @@ struct OutboxProgress: Sendable {
 
   func addSignedOut(_ tokens: [Secret]) { fields.withLock { $0.signedOut += tokens } }
 
-  /// The tokens of users who signed out, for one run.
+  /// Removes and returns the tokens of users who signed out, for one run.
   func takeSignedOut() -> [Secret] {
     fields.withLock { fields in
       defer { fields.signedOut = [] }

@@ -141,7 +141,7 @@ public final class OutboxStep: EngineStep {
     return nil
   }
 
-  /// A sign-in that another account has begun does not delay the revocation of these tokens.
+  /// Notes tokens whose revocation must not wait for a sign-in that another account has begun.
   func noteSignedOut(_ tokens: [Secret]) { progress.addSignedOut(tokens) }
 
   /// Removes waiting messages.

@@ -54,7 +54,7 @@ public final class CheckStep: StateChangingStep {
 
   // MARK: The check of the session (before `valid` and `renewed`)
 
-  /// The state if a check must run or has failed; nil if none is required, or it has passed or is postponed.
+  /// The state if a check must run or has failed; nil if no check is required, or the check has passed or is postponed.
   func storedState(epoch: UInt64) -> StoredState? {
     guard context.requiresCheck else { return nil }
     let now = clock.instant()
@@ -277,7 +277,7 @@ public final class CheckStep: StateChangingStep {
   private func replaceProvisional(_ refreshToken: Secret, by fresh: TokenSet) throws(EnrollError) -> Bool {
     var isKept = false
     try store.update(account) { record throws(EnrollError) in
-      // A save that failed in its last step may have been written; it is repeated to make sure.
+      // An earlier save that failed in its last step may still have been written. The save is repeated to make sure.
       guard record.provisional?.refreshToken == refreshToken || record.provisional == fresh else { return }
       record.provisional = fresh
       isKept = true

@@ -151,9 +151,9 @@ public final class RegistrationStep: StateChangingStep {
     return survives ? try settleBesideSession(cancellation: cancellation) : state
   }
 
-  /// The host says that the user gave up. This is a hint: a late valid redirect still counts until the transaction's
-  /// deadline. A registration whose browser was closed then waits for the link in the user's e-mail (flows.md §3); only
-  /// ``retry(cancellation:)`` ends that.
+  /// The host reports that the user cancelled. This is a hint: a late valid redirect still counts until the
+  /// transaction's deadline. A registration whose browser was closed then waits for the link in the user's e-mail
+  /// (flows.md §3); only ``retry(cancellation:)`` ends that.
   /// - Parameter transactionID: nil for every open transaction.
   public func cancel(transactionID: TransactionID?) throws(EnrollError) -> RegistrationState {
     let record = try store.update(account) { record throws(EnrollError) in

@@ -10,7 +10,7 @@ extension RenewalStep {
   /// Asks the provider, if it is not known yet, whether the session's own access token still works after a renewal for
   /// an audience.
   /// - Parameter audience: the audience of the requested token, which a renewal may have ended.
-  /// - Returns: whether older tokens still work, so that this one is used again.
+  /// - Returns: whether older tokens still work, so that the older token for this audience is used again.
   func hasOutlivedRenewal(for audience: TokenAudience?) throws(EnrollError) -> Bool {
     guard let record = try store.read(account), let tokens = record.confirmed, tokens.isSuperseded,
       tokens.isSuperseded(for: audience), let wanted = tokens.access(for: audience),

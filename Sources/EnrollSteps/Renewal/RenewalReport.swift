@@ -21,8 +21,8 @@ public final class RenewalReport: StateChangingStep {
     try report(result, isNew: false, for: audience)
   }
 
-  /// - Parameter isNew: false for a result that was reported before: the pause after a failure, or another process's
-  ///   renewal.
+  /// - Parameter isNew: false for a result that was reported before: the result of an earlier failure, after which a
+  ///   pause runs, or of another process's renewal.
   /// - Parameter audience: the audience of the access token. For an audience only the end of the session changes the
   ///   state.
   func report(

@@ -1,6 +1,7 @@
 // Renewal, one at a time across threads and processes (flows.md §8; reliability.md, One renewal, step by step). The
-// order matters: lock, read again, reserve space, intent, send, read again, store, then check, then use. A rotated
-// refresh token is stored before anything else of its response is used, so that no fault in the rest loses it (R30).
+// order of the steps matters: lock, read again, reserve space, save the intent, send, read again, store, check, use. A
+// rotated refresh token is stored before anything else of its response is used, so that no fault in the rest loses it
+// (R30).
 
 import EnrollCrypto
 public import EnrollRules
@@ -150,7 +151,8 @@ public final class RenewalStep: EngineStep {
     guard let record = try store.read(account), record.tokenEpoch == epoch, let tokens = record.confirmed,
       let refreshToken = tokens.refreshToken
     else { return (try renewedTokens.replaced(for: audience), false) }
-    // A failure during the wait is also the result for the callers that waited: 20 processes send one request.
+    // A failure during the wait is also the result for the callers that waited, so that 20 waiting processes send one
+    // request.
     let isNews = record.tellsFailure(after: before, for: audience)
     let result: RenewalResult
     if let kept = try renewedTokens.keepUnsaved(replacing: epoch) {
@@ -274,7 +276,7 @@ public final class RenewalStep: EngineStep {
     return .unavailable(trouble)
   }
 
-  /// The sign that a response belongs to an earlier refresh token; nil if there is none.
+  /// The error if a response belongs to an earlier refresh token; nil if nothing shows that.
   /// - Parameter sent: the refresh tokens that were sent, including this one.
   func replayed(
     _ answer: RefreshAnswer, _ http: HTTPResponse, _ session: SessionIdentity, _ sent: SentRefreshTokens,

@@ -30,8 +30,8 @@ extension RenewedTokensStep {
       }
       return .renewed
     case .withheld:
-      // The newest response decides: the id_token of an earlier one does not withhold tokens that came without an
-      // id_token.
+      // The newest response decides. If it came without an id_token, its tokens are not withheld because of the
+      // id_token of an earlier response.
       guard renewed.bringsIDToken else { return .renewed }
       return .unavailable(
         EnrollError(

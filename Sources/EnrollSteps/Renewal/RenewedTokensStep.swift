@@ -29,10 +29,10 @@ public final class RenewedTokensStep: EngineStep {
   static let savesPerRenewal = 6
   static let pauseBetweenSaves: Int64 = 200_000_000
 
-  /// Stores the tokens. If the user logged out in the meantime, they are revoked and not stored (R35). If
-  /// another store without the session has replaced the store in which the renewal began, the user did not log out: the tokens
-  /// wait in memory for the first store. A copy of that store has the session: it gets the tokens, because other processes use
-  /// it now, and would send the spent refresh token.
+  /// Stores the tokens. If the user logged out in the meantime, the tokens are revoked and not stored (R35). If another
+  /// store without the session has replaced the store in which the renewal began, the user did not log out: the tokens
+  /// wait in memory for the first store. If a copy of the first store has replaced it, the copy has the session, too.
+  /// The copy gets the tokens, because other processes use it now, and would send the spent refresh token.
   func keep(_ renewed: RenewedTokens) throws(EnrollError) -> RenewalResult {
     unsaved.keep(renewed)
     let epoch: UInt64?
@@ -87,7 +87,7 @@ public final class RenewedTokensStep: EngineStep {
     if let renewed = unsaved.renewed { _ = try keep(renewed) }
   }
 
-  /// Saves renewed tokens, with several attempts, because the refresh token on the disk is spent.
+  /// Tries several times to save renewed tokens, because the refresh token on the disk is spent.
   func stubbornly<Result>(_ save: () throws(EnrollError) -> Result) throws(EnrollError) -> Result {
     var tries = 1
     while true {
@@ -117,7 +117,7 @@ public final class RenewedTokensStep: EngineStep {
   private func save(_ renewed: RenewedTokens) throws(EnrollError) -> UInt64? {
     var epoch: UInt64?
     try store.update(account) { record throws(EnrollError) in
-      // A save that failed in its last step may have been written; it is repeated to make sure.
+      // An earlier save that failed in its last step may still have been written. The save is repeated to make sure.
       guard record.tokenEpoch == renewed.epoch || record.confirmed == renewed.tokens else { return }
       record.confirmed = renewed.tokens
       if renewed.audience == nil { record.advanceEpoch() } else { record.advanceEpochBesideAccess() }

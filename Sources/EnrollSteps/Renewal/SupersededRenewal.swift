@@ -9,7 +9,8 @@ extension RenewedTokensStep {
       return .reauthenticate("no user is signed in")
     }
     if let end = record.sessionEnd { return end }
-    // If a renewal for another audience followed, the result is the same: the caller waited for this one.
+    // A renewal for another audience that followed does not change the result: the caller waited for the renewal for
+    // its own audience.
     guard let access = record.confirmed?.access(for: audience), !access.expiry.isOver(at: clock.moment())
     else {
       return .unavailable(EnrollError(.server, "another process renewed, and got no token that works"))

@@ -49,7 +49,8 @@ extension ClientRequests {
   }
 
   /// As the method above, for a caller that sends the request several times.
-  /// - Parameter repeats: the request is sent with a nonce if ``Repeats/withNonce`` is set, which is then removed.
+  /// - Parameter repeats: the request is sent again with a nonce only if ``Repeats/withNonce`` is set, which is then
+  ///   removed.
   func send(
     _ request: HTTPRequest, provenBy key: DPoPKey?, accessToken: Secret? = nil, repeats: inout Repeats,
     cancellation: (any Cancellation)?
@@ -69,9 +70,10 @@ extension ClientRequests {
     return try sendOnce(request, target, signer, at: context.provenTime(), accessToken, cancellation)
   }
 
-  /// Sends a request that is signed with the current time, as the server's clock is known. The stored difference between
-  /// the clocks is wrong if somebody has changed this device's date since. So if the server refuses the signature, and
-  /// the `Date` of its response shows another time, the request is signed with that time and sent once more (R15, R25).
+  /// Sends a request that is signed with the current time of the server's clock, as far as it is known. The stored
+  /// difference between the clocks is wrong if somebody has changed this device's date since it was stored. So if the
+  /// server refuses the signature, and the `Date` of its response shows another time, the request is signed with that
+  /// time and sent once more (R15, R25).
   /// - Parameters:
   ///   - repeats: the request is sent once more only with ``Repeats/withServerTime``, which is then removed.
   ///   - isRefused: whether a response refuses the signature.

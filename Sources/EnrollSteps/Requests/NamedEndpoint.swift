@@ -1,6 +1,6 @@
-// Requests of a sign-in to an endpoint from the metadata. If the server there does not respond like the provider, the
-// endpoint may have moved since the metadata was fetched (R18). A sign-in sends no second request, but the next one
-// fetches the metadata again although it is fresh. RenewalBackoff does the same for renewals.
+// Sends the requests of a sign-in to an endpoint from the metadata. If the server there does not respond like the
+// provider, the endpoint may have moved since the metadata was fetched (R18). A sign-in sends no second request, but
+// the next sign-in fetches the metadata again although it is fresh. RenewalBackoff does the same for renewals.
 
 import EnrollRules
 

@@ -24,9 +24,9 @@ extension EngineContext {
       httpStatus: http.status)
   }
 
-  /// How many seconds before its request a response was made, by the `Date` of the server's responses and
-  /// documents. A document from a cache has a date that is too early, never too late. nil if nothing shows
-  /// that it was made before its request.
+  /// How many seconds a response is older than its request, by the `Date` of the server's responses and documents. A
+  /// document from a cache has a date that is too early, never too late. nil if nothing shows that the response is
+  /// older than its request.
   func secondsBefore(_ http: HTTPResponse, tolerating tolerance: Int64) -> Int64? {
     let told = [provider.serverTime, provider.documentTime].compactMap { $0 }.max()
     guard let told, let date = http.header("Date").flatMap({ HTTPDate.parse($0) }) else { return nil }

@@ -51,8 +51,8 @@ final class AccountFile: RenewableAccount, Sendable {
       guard error.code == .storeCorrupt else { throw error }
       damage = error
     }
-    // Only the holder of the write lock may rename the file. It is read again, because the last holder may have
-    // replaced the damaged file.
+    // Only the holder of the write lock may rename the file. The file is read again under the lock, because the last
+    // holder may have replaced the damaged file.
     let held: StoreLock.Held
     do { held = try writing.acquire() } catch { throw damage }
     defer { held.release() }

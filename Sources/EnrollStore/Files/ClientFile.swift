@@ -1,7 +1,7 @@
-// The store's registered clients, each in a sealed file. The file's name is a tag derived from what the client was
-// registered for (`RegistrationName`). Each client has two locks (store.md, Locks). The registration lock is held
-// during the registration, across the network: many processes then register one client, and other registrations do not
-// wait. The write lock is held for one save, as for an account.
+// The store's registered clients, each in a sealed file. The file's name is a tag that is derived from the client's
+// `RegistrationName`. Each client has two locks (store.md, Locks). The registration lock is held during the
+// registration, across the network, so that many processes register only one client; registrations of other clients do
+// not wait. The write lock is held for one save, as for an account.
 
 public import EnrollRules
 import EnrollSteps
@@ -79,8 +79,8 @@ final class ClientFile: @unchecked Sendable {
       guard error.code == .storeCorrupt else { throw error }
       damage = error
     }
-    // Only the holder of the write lock may rename the file. It is read again, because the last holder may have
-    // replaced the damaged file.
+    // Only the holder of the write lock may rename the file. The file is read again under the lock, because the last
+    // holder may have replaced the damaged file.
     let held: StoreLock.Held
     do { held = try writing.acquire() } catch { throw damage }
     defer { held.release() }
@@ -127,8 +127,8 @@ final class ClientFile: @unchecked Sendable {
       try file.folder.discard(names.client)
       return try file.folder.sync()
     }
-    // The store's keys may have been replaced since the file was read, and the file sealed again with a higher
-    // generation.
+    // Since the file was read, the store's keys may have been replaced, and the file may have been sealed again with a
+    // higher generation.
     if try !file.folder.status(names.client).isSame(as: status) {
       let content = try file.read()
       generation = try content.map { content throws(EnrollError) in try file.open(content).generation } ?? 0

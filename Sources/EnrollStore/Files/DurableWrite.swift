@@ -22,7 +22,7 @@ extension StoreFolder {
       return try write(bytes, to: temporary, andNameIt: name, over: nil)
     } catch {
       try? discard(temporary)
-      // The error names the file that failed: unlink and open work on the temporary file.
+      // The error names the file on which the operation failed: unlink and open work on the temporary file.
       let name = error.operation == .unlink || error.operation == .open ? temporary : name
       if error.isLackOfSpace {
         guard let reserve, reserve.isOpen else { throw StoreFault.error(error, name, in: path) }

@@ -25,8 +25,8 @@ final class FileLock {
 
   deinit { close() }
 
-  /// You can call it again while the lock is held. If the folder was replaced since, the lock stays held, because the
-  /// folder may return to its path.
+  /// You can call it again while the lock is held. If the folder has been replaced in the meantime, the lock stays
+  /// held, because the folder may return to its path.
   /// - Returns: false if another process, or another store object of this process, has the lock.
   func tryLock() throws(EnrollError) -> Bool {
     guard try folder.lock(descriptor) else { return false }

@@ -77,7 +77,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
 
   // MARK: The folder that is open
 
-  /// Runs `body` with the open folder, and again with the new folder if another folder is at the path now.
+  /// Runs `body` with the open folder. If that fails because another folder is at the path now, runs it there.
   /// - Parameter isUnderWay: whether `body` has had effects that must not happen twice.
   func withCurrentStore<Value>(
     unless isUnderWay: () -> Bool = { false }, _ body: (OpenStore) throws(EnrollError) -> Value
@@ -110,8 +110,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
     }
   }
 
-  /// Checks once a second that the folder is still at its path. Only reads need this, because every lock checks it,
-  /// too.
+  /// Checks once a second that the folder is still at its path. Only reads need this: every lock checks it, too.
   private func checkPath() throws(EnrollError) {
     let now = clock.instant()
     let store = current.withLock { current -> OpenStore? in

@@ -41,7 +41,7 @@ enum PINSeal {
     return try open(envelope.wrappedKey, wrapping, "key", lineage)
   }
 
-  /// Encrypts with a key that is derived for this write alone, so that no key is used twice with one nonce.
+  /// Encrypts with a key that is derived for this write only, so that no key is used with the same nonce twice.
   static func seal(
     _ record: AccountRecord, key: Secret, lineage: String, random: any RandomSource
   ) throws(EnrollError) -> [UInt8] {

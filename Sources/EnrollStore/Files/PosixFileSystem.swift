@@ -119,7 +119,8 @@ public final class PosixFileSystem: FileSystem {
   }
 
   public func list(_ folder: Int32) throws(FileFault) -> [String] {
-    // `closedir` closes the descriptor that it reads, and a copy made by `dup` would share the read position.
+    // A separate descriptor is opened, because `closedir` closes the descriptor that it reads, and a copy made by `dup`
+    // would share the read position.
     let copy = try check(enroll_posix_openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), .list)
     guard let stream = fdopendir(copy) else {
       let number = enroll_posix_errno()

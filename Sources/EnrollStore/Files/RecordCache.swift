@@ -21,7 +21,7 @@ final class RecordCache: @unchecked Sendable {
     var generation: UInt64 = 0
     var header: [UInt8] = []
     var status: FileStatus?
-    /// Whether the file was old enough, when it was read, for its status to show every later change.
+    /// Whether the file was old enough when it was read, so that its status shows every later change.
     var isSettled = true
     var checked: Instant
   }
@@ -56,7 +56,7 @@ final class RecordCache: @unchecked Sendable {
   var generation: UInt64 { locked { entry?.generation ?? 0 } }
 
   /// The content of the file, at most a second old.
-  /// - Parameter fresh: true: read the disk now.
+  /// - Parameter fresh: true reads the disk now.
   func read(fresh: Bool) throws(EnrollError) -> AccountDocument? {
     reading.lock()
     defer { reading.unlock() }

@@ -35,7 +35,7 @@ struct SealedFile: Sendable {
     } catch {
       guard error.code == .storeKey else { throw error }
     }
-    // Another process may have replaced the data key, and sealed the file with the new key since it was read.
+    // Since the content was read, another process may have replaced the data key, and sealed the file with the new key.
     var content = content
     while true {
       do throws(EnrollError) {

@@ -51,9 +51,9 @@ enum SealedFormat {
   /// An upgrade step opens a file of the older form, and seals its content in the next form.
   static let form = StoreForm<SealedBytes>("sealed file", newest: 1)
 
-  /// Bytes of plaintext.
+  /// The most bytes of plaintext.
   static let plaintextLimit = 1 << 20
-  /// Bytes of a file.
+  /// The most bytes of a file.
   static let fileLimit = SealedHeader.count + plaintextLimit + AESGCM.tagCount
 
   /// - Throws: `.invalidArgument` for more than ``plaintextLimit`` bytes.
@@ -69,8 +69,8 @@ enum SealedFormat {
     let drawn = try random.bytes(32)
     let nonce = try random.bytes(AESGCM.nonceCount)
     return try crypto { () throws(CryptoError) in
-      // The salt also depends on the content: a random generator that repeats itself (a cloned virtual machine) repeats
-      // no key for different content.
+      // The salt also depends on the content. If a random generator repeats itself (in a cloned virtual machine), no
+      // key is repeated for different content.
       var seed = drawn
       SealedHeader.append(generation, 8, to: &seed)
       seed += tag

@@ -44,7 +44,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
 
   /// - Parameters:
   ///   - path: absolute.
-  ///   - keys: the key providers with which the key is looked for.
+  ///   - keys: the key providers that may have the store's key.
   /// - Returns: nil if there is no such folder.
   /// - Throws: `.invalidArgument` for a relative path; `.storeRefused`, `.storeIO` if the path is not a folder or
   ///   cannot be read.

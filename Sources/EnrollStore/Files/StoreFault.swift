@@ -142,7 +142,7 @@ enum StoreFault {
   }
 }
 
-/// Filesystems whose locks and renames do not hold between machines, or may not.
+/// Filesystems whose locks and renames do not work between machines, or may not.
 enum NetworkFilesystem {
   /// nil for a local filesystem. The numbers are from linux/magic.h and the drivers' sources.
   static func name(of kind: UInt32) -> String? {

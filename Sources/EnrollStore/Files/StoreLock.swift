@@ -33,7 +33,7 @@ final class StoreLock: @unchecked Sendable {
     }
   }
 
-  /// Ends the effect of ``Held/keepFileOpen()``: the lock file is open only while the lock is held.
+  /// Ends the effect of ``Held/keepFileOpen()``: from now on the lock file is open only while the lock is held.
   func closeWhileUnlocked() {
     // If another thread holds the mutex too long, the file stays open, which does no harm.
     guard (try? mutex.lock()) != nil else { return }

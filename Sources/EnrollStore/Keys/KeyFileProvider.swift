@@ -66,8 +66,8 @@ public final class KeyFileProvider: KeyProvider {
     let folder = try openFolder()
     let wrappingKey: Secret
     if let present = try read(folder)?.first { wrappingKey = present } else { wrappingKey = try make(folder) }
-    // Another process may have created the key file this moment. It must be durable before a store depends on it. Some
-    // folders cannot be synced.
+    // Another process may have created the key file just now. The file must be durable before a store depends on it.
+    // Some folders cannot be synced, so an error is ignored.
     try? folder.sync()
     return try KeyWrapping.wrap(key, under: wrappingKey, slot: slot, provider: name, random: random)
   }
@@ -158,7 +158,7 @@ public final class KeyFileProvider: KeyProvider {
     var content = try encoded([Secret(material)])
     defer { content.withUnsafeMutableBytes { Wipe.bytes($0) } }
     _ = try folder.make(fileName, with: content, temporary: try temporaryName())
-    // The key of this call, or of a process that created the file first.
+    // Reads the key that this call wrote, or that a process wrote that created the file first.
     guard let key = try read(folder)?.first else {
       throw EnrollError(.storeIO, "the key file vanished while it was made", field: "store")
     }

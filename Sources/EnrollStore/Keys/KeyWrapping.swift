@@ -1,4 +1,5 @@
-// Wrapping for the providers that have a key of 32 bytes: encryption as for the store's files, bound to the slot.
+// Wraps keys for the providers that have a key of 32 bytes. The encryption is the same as for the store's files, and is
+// bound to the slot.
 
 public import EnrollRules
 public import EnrollSteps

@@ -146,9 +146,9 @@ private final class SecretServiceConnection {
   private let cancellable: SecretCancellable
   private let service: UnsafeMutableRawPointer
 
-  /// Opens the connection to the bus first, and does not let this call cancel that: the whole process shares the
-  /// connection, and GLib reports a cancelled opening to every thread that waits for it, including the threads of the
-  /// host. If the bus does not answer, only this worker thread blocks; the caller can still cancel.
+  /// Opens the connection to the bus first, and does not let this call cancel that. The whole process shares the
+  /// connection. GLib reports a cancelled opening to every thread that waits for it, including the threads of the host.
+  /// If the bus does not answer, only this worker thread blocks; the caller can still cancel.
   convenience init(_ cancellable: SecretCancellable) throws(EnrollError) {
     let functions = cancellable.functions
     var fault: UnsafeMutablePointer<enroll_secret_error>?

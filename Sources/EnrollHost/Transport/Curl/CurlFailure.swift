@@ -60,8 +60,8 @@ enum CurlFailure {
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
       return EnrollError(.responseInvalid, "\(place) did not answer as HTTP does (\(summary))")
     case CURLE_OUT_OF_MEMORY where reader.headLength > 0 && !reader.isHeadComplete:
-      // Versions before 8.6 report a header line over their limit of 100 KB like this. They report a lack of memory for
-      // an ordinary line in the same way.
+      // libcurl before 8.6 reports a header line over its limit of 100 KB with this code. It reports a lack of memory
+      // for an ordinary line in the same way.
       return EnrollError(
         .responseInvalid, "\(place) sent a header line without end, or there was no memory for one")
     case CURLE_OUT_OF_MEMORY:

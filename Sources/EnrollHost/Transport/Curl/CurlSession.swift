@@ -99,8 +99,8 @@ final class CurlSession: @unchecked Sendable {
     return enroll_curl_get_long(curl, easy, CURLINFO_HTTP_CONNECTCODE, &status) == CURLE_OK ? status : 0
   }
 
-  /// Whether anything of the request left this machine. libcurl also counts the request for a proxy's tunnel: on a new
-  /// connection nothing else is sent before the TLS handshake is complete.
+  /// Whether anything of the request has left this machine. libcurl also counts the request that asks a proxy for a
+  /// tunnel: on a new connection nothing else is sent before the TLS handshake is complete.
   private func hasSent(
     _ easy: UnsafeMutableRawPointer, _ request: HTTPRequest, _ target: RequestTarget
   ) -> Bool {
@@ -145,7 +145,8 @@ final class CurlSession: @unchecked Sendable {
     }
     setup.method(request.method, body)
     setup.headers(list)
-    // If an answer is issued only once, the received bytes count, and not the length that the head announces.
+    // If an answer is issued only once, only the length of the received bytes is limited, not the length that the head
+    // announces.
     if !request.takesCutAnswer { setup.limit(request.responseLimit) }
     setup.receivers(reader, isPlain: target.isPlain)
     setup.memory(CURLOPT_ERRORBUFFER, errorText)

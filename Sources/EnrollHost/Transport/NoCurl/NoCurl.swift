@@ -1,5 +1,5 @@
-// Replaces the folder Curl in a library that is built with HTTP=host: it needs neither libcurl's header nor libcurl
-// itself. The host brings a transport.
+// Replaces the folder Curl in a library that is built with HTTP=host. Such a library needs neither libcurl's header nor
+// libcurl itself: the host provides a transport.
 
 import EnrollRules
 import EnrollSteps
