@@ -44,7 +44,7 @@ public final class CallTimeout: Sendable {
     }
   }
 
-  /// nil once the call is committed: then its limits no longer apply.
+  /// The limits of the current call; nil once the call is committed, because its limits then no longer apply.
   private static var ofThisCall: CallTimeout? {
     innermost.flatMap { $0.isCommitted.load(ordering: .relaxed) ? nil : $0 }
   }

@@ -11,7 +11,7 @@ import Synchronization
 public struct ForkGuard: Sendable {
   private let generation: UInt32
 
-  /// Remembers the process in which it is made.
+  /// Remembers the current process.
   public init() { generation = ForkState.ready.generation.load(ordering: .relaxed) }
 
   /// True in a child that was forked after this value was made. Costs one load and no system call.

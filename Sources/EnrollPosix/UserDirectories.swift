@@ -99,14 +99,14 @@ public enum UserDirectories {
     var content = try bytes(at: path, source, wait)
     if content.last == UInt8(ascii: "\n") { content.removeLast() }
     if content.last == UInt8(ascii: "\r") { content.removeLast() }
-    // The configuration checks the characters.
+    // Only the encoding is checked here; the configuration checks the characters.
     guard let text = String(validating: content, as: UTF8.self) else {
       throw source.refusal("it is not UTF-8")
     }
     return text
   }
 
-  /// The name of the file in error messages, and their field.
+  /// The name of a file in error messages, and the field of those errors.
   private struct Source {
     let shown: String
     let field: String

@@ -7,15 +7,15 @@ public import EnrollRules
 public struct CommandErrors: Sendable {
   /// Errors that many commands share.
   enum Group: Sendable {
-    /// The store: its key, its files, its lock.
+    /// Errors of the store: its key, its files, its lock.
     case store
-    /// A request to the provider.
+    /// Errors of a request to the provider.
     case network
-    /// A timeout that the caller chose.
+    /// Errors of a timeout that the caller chose.
     case timeout
-    /// A redirect that is verified and exchanged.
+    /// Errors of a redirect that is verified and exchanged.
     case redirect
-    /// An access token that the command needs, or returns.
+    /// Errors of an access token that the command needs, or returns.
     case access
 
     fileprivate var codes: [EnrollError.Code] {

@@ -7,7 +7,7 @@ public import EnrollJSON
 import EnrollPosix
 
 public enum CommandTable {
-  /// In the order of the documentation.
+  /// All commands, in the order of the documentation.
   public static let all: [Command] =
     systemCommands + resourceCommands + clientCommands + providerCommands + registrationCommands
     + tokenCommands

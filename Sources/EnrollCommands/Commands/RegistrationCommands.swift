@@ -1,4 +1,5 @@
-// The registration: its beginning, the redirect in all its forms, and the state (flows.md §2, §7).
+// The commands of a registration: to begin it, to process its redirect in any form, and to read its state (flows.md §2,
+// §7).
 
 import EnrollRules
 import EnrollCrypto

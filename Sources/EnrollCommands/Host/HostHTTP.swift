@@ -7,7 +7,7 @@ import EnrollJSON
 
 /// The host's HTTP, for one client or for a command about a resource.
 final class HostHTTP: Transport {
-  /// More headers than any server needs, as in the C library.
+  /// The most headers of a message, more than any server needs. The C library has the same limit.
   static let headerLimit = 256
   static let headerByteLimit = 16 << 10
   /// The longest body in bytes. It must fit into a message of the daemon (R36), also in Base64.

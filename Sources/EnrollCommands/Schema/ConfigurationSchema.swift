@@ -42,7 +42,7 @@ enum ConfigurationSchema {
     return .object(members)
   }
 
-  /// Exactly one spelling of a required key.
+  /// The rule that exactly one spelling of a required key is present.
   private static func oneSpelling(of key: ConfigurationKey) -> JSON {
     let spellings = [key.name] + key.otherSpellings
     return .object([("oneOf", .array(spellings.map { .object([("required", .array([.string($0)]))]) }))])

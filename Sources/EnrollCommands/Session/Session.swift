@@ -226,7 +226,7 @@ public final class Session: Sendable {
         for opened in open { opened.client.cancelLastRequests() }
       }
     }
-    // For only one client no thread is needed.
+    // The first client is closed on this thread, so that a single client needs no other thread.
     for opened in open.dropFirst() { close(opened) }
     if let first = open.first {
       remove(first)

@@ -36,7 +36,7 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
   private struct Plan {
     var timer: UInt64?
     var isStopped = false
-    /// Reads of the store that run now.
+    /// The number of reads of the store that are running now.
     var reads = 0
     /// When the last renewal began.
     var began: Instant?

@@ -200,7 +200,7 @@ extension Client {
     }
   }
 
-  /// Why the renewal had not ended when its caller's timeout passed.
+  /// The error that says why the renewal had not ended when its caller's timeout passed.
   private static func late(_ progress: CallTimeout.Progress?) -> EnrollError {
     switch progress {
     case .committed: EnrollError(.deadlineExceeded, "the timeout passed; the renewal continues")

@@ -41,7 +41,7 @@ final class OutboxSender: Sendable {
     hasBackEnd = engine.configuration.errorReportURI != nil || engine.configuration.profileUpdateURI != nil
   }
 
-  /// Sends what an earlier process left, once in the life of a client.
+  /// Sends the messages that an earlier process left, once in the life of a client.
   func sendAtStart() {
     let isFirst = run.withLock { run -> Bool in
       defer { run.hasBegun = true }

@@ -1,4 +1,4 @@
-// The ends of transactions, as this process remembers them.
+// How transactions ended, as this process remembers it.
 
 import EnrollRules
 import EnrollSteps

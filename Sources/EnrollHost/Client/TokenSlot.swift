@@ -39,7 +39,7 @@ struct TokenSlot: @unchecked Sendable {
     fileprivate var nextFree: UnsafeMutablePointer<Content>?
     var view: TokenView?
     var token: AccessToken?
-    /// At most as many as a session has (``AudienceTokens/limit``).
+    /// At most as many tokens as a session has (``AudienceTokens/limit``).
     var audiences: [AudienceToken] = [] {
       didSet { lookup.removeAll() }
     }

@@ -61,7 +61,7 @@ final class DetachedSteps: Sendable {
       if abandoned.isCancelled || waitCancellation.isCancelled && !(waitsForAnswer && isSent) {
         throw EnrollError(.cancelled, "nobody waits any more for what was begun in a process of its own")
       }
-      // A cancellation that does not end the wait must not wake it again and again.
+      // A cancellation that does not end the wait must not wake this thread again and again.
       wake.drain()
       DetachedProcess.waitForInput(descriptor, or: wake)
       switch DetachedProcess.readChunk(from: descriptor) {

@@ -31,7 +31,7 @@ public final class LoopbackListener: @unchecked Sendable {
   private let fork = ForkGuard()
   private var connections: [LoopbackConnection] = []
   private let returnPage: ReturnPage
-  /// The page at the path without a query; nil before a request was recognized.
+  /// The page that is shown at the path without a query; nil as long as there is none.
   private var shown: LoopbackPage?
   private var postponed = PostponedRedirects()
 
@@ -302,7 +302,7 @@ extension LoopbackListener {
     return false
   }
 
-  /// Waits for the browser's request for its page, to which it was redirected.
+  /// Waits until the browser requests its page, to which it was redirected.
   private func linger(_ sockets: [Int32], _ clock: any Clock, _ cancellation: (any Cancellation)?) {
     for _ in 1...Self.mostLingering {
       let now = clock.instant()

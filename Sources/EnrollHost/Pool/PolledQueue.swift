@@ -71,7 +71,7 @@ public final class PolledQueue: @unchecked Sendable {
     return ran
   }
 
-  /// The host will not call ``dispatch()`` any more.
+  /// Call this when the host will not call ``dispatch()`` any more.
   public func retire() {
     if origin.isForkedChild { return }
     exclusion.locked { isRetired = true }

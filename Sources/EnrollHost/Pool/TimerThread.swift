@@ -14,7 +14,7 @@ final class TimerThread: @unchecked Sendable {
     var due: Instant
     /// nil: the system's clock.
     var clock: (any Clock)?
-    /// How soon a jump of `clock` is noticed, in nanoseconds.
+    /// The longest time until a jump of `clock` is noticed, in nanoseconds.
     var slice: Int64
     var run: @Sendable () -> Void
   }

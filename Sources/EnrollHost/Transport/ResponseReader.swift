@@ -19,7 +19,7 @@ final class ResponseReader {
   private let target: RequestTarget
   private let limit: Int
   private let keepsCut: Bool
-  /// The error for a body that its head declares compressed.
+  /// The error for a body that the response's head declares compressed.
   private var encoding: EnrollError?
   private var isInsideHead = false
 

@@ -51,7 +51,7 @@ final class GrantStep: EngineStep {
     user: inout String?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ReceivedTokens {
     var tokens = given
-    // An id_token that was not requested is not bound to this request.
+    // An id_token that was not requested is dropped, because it is not bound to this request.
     if !grant.transaction.mayBringIDToken { tokens.idToken = nil }
     let expectedSubject = grant.request?.expectedSubject
     guard let idToken = tokens.idToken else {

@@ -24,7 +24,7 @@ public final class TransactionStep: StateChangingStep {
   ) throws(EnrollError) {
     let moment = clock.moment()
     try store.update(account) { record throws(EnrollError) in
-      // An exchange may end after the transaction's deadline.
+      // A transaction that is being exchanged is kept longer: its exchange may end after its deadline.
       record.transactions.removeAll {
         $0.deadline.secondsLeft(at: moment)
           <= ($0.status == .exchanging ? -TransactionRecord.exchangeSeconds : 0)

@@ -28,7 +28,7 @@ struct RenewalProgress: Sendable {
 
   func endBackoff() { fields.withLock { $0.backoff = nil } }
 
-  /// The session's own tokens were renewed.
+  /// Call this when the session's own tokens were renewed.
   func noteSuccess(epoch: UInt64?) {
     fields.withLock {
       $0.backoff = nil

@@ -124,7 +124,7 @@ public final class DeviceStep: EngineStep {
           .salvagingTokens()
       }
     } catch {
-      // RFC 8628 §3.5: after a timeout, poll less often.
+      // After a timeout, polls must be less frequent (RFC 8628 §3.5).
       let isTimeout = error.code == .timeout
       try putOff(
         transactionID, bySeconds: isTimeout ? max(interval, min(interval * 2, 60)) : interval, error.message)

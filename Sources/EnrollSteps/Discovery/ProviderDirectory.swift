@@ -15,7 +15,7 @@ public final class ProviderDirectory: Sendable {
 
   private struct Cache {
     var metadata = KnownDocument<ProviderMetadata>()
-    /// The URL of ``metadata``; nil before the first.
+    /// The URL of ``metadata``; nil as long as there is none.
     var metadataURL: String?
     var keys = KnownDocument<JWKSet>()
     var keyRefetches = KeyRefetches()

@@ -15,7 +15,7 @@ public struct KeyPlan: Sendable {
     case file(path: String? = nil)
     /// The desktop's keyring, through libsecret. GLib's threads then run in the process.
     case secretService
-    /// scrypt of ``KeyPlan/passphrase``.
+    /// A key that scrypt derives from ``KeyPlan/passphrase``.
     case passphrase
     /// The host's own store of secrets: a Keychain, a Keystore.
     case host(any SecretStore)

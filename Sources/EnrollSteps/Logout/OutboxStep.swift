@@ -227,7 +227,7 @@ extension OutboxEntry {
     return users.hasOpenSignIn && !asked.contains(revocation.token)
   }
 
-  /// The entry after a sending; nil when it need not be sent again.
+  /// The entry after an attempt to send it; nil when it need not be sent again.
   fileprivate func after(_ delivery: OutboxEntry.Delivery, at moment: Moment, jitter: UInt8) -> OutboxEntry? {
     var entry = self
     entry.attempts += 1

@@ -11,7 +11,7 @@ public enum RejectionDecision: Equatable, Sendable {
   case answer(AccessOutcome)
   /// The account has another token by now: continue with ``AccessStep/decideAccess(minimumLifetimeSeconds:for:)``.
   case access
-  /// The rejected token must be replaced: call ``RenewalStep/renew(epochs:forced:for:)``, forced.
+  /// The rejected token must be replaced: call ``RenewalStep/renew(epochs:forced:for:)`` with `forced`.
   case renew(epoch: UInt64)
 }
 

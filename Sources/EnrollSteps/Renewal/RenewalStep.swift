@@ -229,7 +229,7 @@ public final class RenewalStep: EngineStep {
     var repeats = Repeats()
     for attempt in 1...Self.triesPerRenewal {
       if attempt > 1 {
-        // The second request was the one with the other method.
+        // The other method took the second request, so there is no further attempt.
         guard repeats.withOtherMethod else { break }
         (repeats.withNonce, repeats.withOtherMethod) = (true, false)
         try requests.pause(after: trouble, attempt: attempt - 1)

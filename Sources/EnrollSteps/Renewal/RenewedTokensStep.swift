@@ -94,7 +94,7 @@ public final class RenewedTokensStep: EngineStep {
       do throws(EnrollError) {
         return try save()
       } catch {
-        // A busy lock has used up its timeout already.
+        // With `busy`, the wait for the lock has used up its own timeout already.
         guard tries < Self.savesPerRenewal, error.code != .busy else { throw error }
         tries += 1
         clock.sleep(until: clock.instant().advanced(byNanoseconds: Self.pauseBetweenSaves))

@@ -15,7 +15,7 @@ struct PublicDocuments {
     self.cancellation = cancellation
   }
 
-  /// ``absences`` as the end of a sentence.
+  /// ``absences`` as text that ends a sentence.
   var found: String {
     absences.reduce("") { $0 + ($0.utf8.isEmpty ? "" : "; ") + $1 }
   }

@@ -216,7 +216,7 @@ final class ReservedSpace: Sendable {
 }
 
 extension FileFault {
-  /// Whether the reserved space and descriptor would help.
+  /// Whether the error is a lack of space or descriptors, so that the reserved ones would help.
   fileprivate var isLackOfSpace: Bool { [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(number) }
   /// Whether a new file must be written because the same file must not be synced or read again.
   fileprivate var needsNewFile: Bool { operation == .sync || operation == .readBack }

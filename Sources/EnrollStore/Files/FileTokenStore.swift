@@ -13,7 +13,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
   /// The folder that is open, and the renewals that run in it.
   private struct Current {
     var store: OpenStore
-    /// When the folder was last seen at its path.
+    /// When the folder was last found at its path.
     var seen: Instant
     /// The folder in which each account's renewal lock is held.
     var lockedIn: [AccountName: OpenStore] = [:]

@@ -88,7 +88,7 @@ final class OpenStore: Sendable {
     }
   }
 
-  /// A new object for that tag, which `table` does not keep.
+  /// A new object for that tag. It is not put into `table`.
   private func account(_ tag: [UInt8]) -> AccountFile {
     AccountFile(tag: tag, folder: folder, ring: ring, clock: clock, random: random, forms: forms)
   }

@@ -141,7 +141,7 @@ final class StoreKeyRing: @unchecked Sendable {
   private func make(_ chooser: KeyChooser) throws(EnrollError) -> Loaded {
     let held = try storeLock.acquire()
     defer { held.release() }
-    // Another process may have created the keys since.
+    // Another process may have created the keys in the meantime.
     if let opened = try openedFile() { return opened }
     for name in try folder.names() where StoreNames.isSealed(name) { throw StoreKeyRing.missing }
 

@@ -20,7 +20,7 @@ package protocol ExchangeReceiver: AnyObject {
   func ended(_ failure: EnrollError?)
 }
 
-/// What a receiver did with a piece of a body.
+/// A receiver's answer to a piece of a body.
 package enum BodyReceipt {
   case taken
   /// The receiver did not take the piece. It is offered again after ``StreamingExchanges/resume()``.
