@@ -27,8 +27,8 @@ public struct KeyPlan: Sendable {
   public var provider: Provider
   /// For ``Provider/passphrase``; nil if the user was not asked.
   public var passphrase: Secret?
-  /// How many seconds other processes of the user find an opened key in the kernel's keyring. With 0 they do not find
-  /// it. At most ``longestSessionSeconds``.
+  /// For how many seconds other processes of the user can find an opened key in the kernel's keyring. With 0 they
+  /// cannot find it. At most ``longestSessionSeconds``.
   public var sessionCacheSeconds: Int64
 
   public init(_ provider: Provider, passphrase: Secret? = nil, sessionCacheSeconds: Int64 = 0) {

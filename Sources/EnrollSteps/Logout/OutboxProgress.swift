@@ -1,4 +1,4 @@
-// Facts about the outbox that only this process remembers. The messages themselves are in the store.
+// Facts about the outbox that this process remembers, in addition to the store.
 
 import EnrollCrypto
 import EnrollRules

@@ -229,7 +229,7 @@ public final class RenewalStep: EngineStep {
     var repeats = Repeats()
     for attempt in 1...Self.triesPerRenewal {
       if attempt > 1 {
-        // The other method took the second request, so there is no further attempt.
+        // The second request has been sent already, with the other method.
         guard repeats.withOtherMethod else { break }
         (repeats.withNonce, repeats.withOtherMethod) = (true, false)
         try requests.pause(after: trouble, attempt: attempt - 1)

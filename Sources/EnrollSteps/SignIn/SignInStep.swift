@@ -101,8 +101,8 @@ public final class SignInStep: EngineStep {
     return Transaction(of: request.transaction, opening: url)
   }
 
-  /// Begins at the gateway's own page. That page does not redirect to the app, so the transaction waits at once for the
-  /// link in an e-mail (flows.md §3). The options apply to the sign-in that the link begins.
+  /// Begins at the gateway's own page. That page does not redirect, so the transaction waits at once for the link in an
+  /// e-mail (flows.md §3). The options apply to the sign-in that the link begins.
   private func beginAtPage(_ page: String, _ options: SignInOptions) throws(EnrollError) -> Transaction {
     let transaction = try AuthorizationRequest.atPage(
       configuration: configuration, options: options, at: clock.moment(), random: try random.bytes(16))
