@@ -42,8 +42,7 @@ static inline int enroll_system_prepare(int fd, _Bool waits) {
   return -1;
 }
 
-// A descriptor that cannot be written to. It belongs to /dev/null and not to "/", because a sandbox may forbid opening
-// "/".
+// A descriptor that cannot be written to: /dev/null, opened for reading. A sandbox may forbid opening "/".
 static inline int enroll_system_open_unwritable(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 // Makes a kqueue(2) without events. The next function adds or changes one of its events. Both return -1 with errno on
@@ -170,7 +169,7 @@ static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
   if (found.f_flags & MNT_LOCAL) *kind = 0;
   else if (strcmp(found.f_fstypename, "nfs") == 0) *kind = 0x6969;
   else if (strcmp(found.f_fstypename, "smbfs") == 0) *kind = 0x517B;
-  else *kind = 0x65735546;  // FUSE, behind which may be a network
+  else *kind = 0x65735546;  // FUSE; a network may be behind it
   return 0;
 }
 // Renames a file, but not over an existing one: 0, or -1 with errno, EEXIST if the new name exists. On a filesystem without

@@ -24,7 +24,7 @@ static int enroll_posix_signal_writer = -1;
 static inline void enroll_posix_write_signal(int number) {
   int saved = errno;
   char byte = (char)number;
-  if (write(enroll_posix_signal_writer, &byte, 1) != 1) { /* The pipe is full of them. */ }
+  if (write(enroll_posix_signal_writer, &byte, 1) != 1) { /* The pipe is full. */ }
   errno = saved;
 }
 static inline void enroll_posix_watch_signal(int number, int descriptor, struct sigaction *before) {

@@ -28,7 +28,7 @@ struct LoopbackRedirects: Sendable {
     open.append((begun.transactionID, begun.redirectURI ?? "", cancellation))
   }
 
-  /// Whether the browser still waits for its page. Only after that the transaction is reported as settled, because the
+  /// Whether the browser still waits for its page. The transaction is reported as settled only after that, because the
   /// program may end once it is settled.
   func isAnswering(_ transactionID: TransactionID) -> Bool {
     answering.contains(transactionID)

@@ -102,7 +102,7 @@ package final class ConsentPage: @unchecked Sendable {
     }
   }
 
-  /// Sends the tab in which the user agreed on to the server.
+  /// Sends the browser to the server, in the tab in which the user agreed.
   package func goOn(to target: String) {
     let page = ConsentHTML.continued(to: target)
     agreed?.answer(page)

@@ -1,5 +1,6 @@
-// Loads libcurl on its own thread while a renewal saves its record. That may take long, because the disk may be slow. A
-// request that must not be abandoned after it was sent therefore waits for this thread before it is sent.
+// Loads libcurl on its own thread while a renewal saves its record. That may take long, because the disk may be slow.
+// So a request that must not be abandoned after it was sent first waits for this thread: until it is sent, it can still
+// be abandoned.
 
 import EnrollSteps
 import EnrollPosix

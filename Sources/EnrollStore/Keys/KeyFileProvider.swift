@@ -158,7 +158,7 @@ public final class KeyFileProvider: KeyProvider {
     var content = try encoded([Secret(material)])
     defer { content.withUnsafeMutableBytes { Wipe.bytes($0) } }
     _ = try folder.make(fileName, with: content, temporary: try temporaryName())
-    // Reads the key that this call wrote, or that a process wrote that created the file first.
+    // Reads the key of this call, or of a process that created the file before this call.
     guard let key = try read(folder)?.first else {
       throw EnrollError(.storeIO, "the key file vanished while it was made", field: "store")
     }
