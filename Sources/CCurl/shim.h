@@ -186,7 +186,7 @@ static inline int enroll_curl_list_append(const struct enroll_curl *curl, struct
 static inline void enroll_curl_list_free(const struct enroll_curl *curl, struct curl_slist *list) {
   for (struct curl_slist *item = list; item; item = item->next) {
     memset(item->data, 0, strlen(item->data));
-    __asm__ volatile("" : : "r"(item->data) : "memory");  // Keeps the wipe in the compiled code, as in COpenSSL.
+    __asm__ volatile("" : : "r"(item->data) : "memory");  // The compiler must keep the wipe, as in COpenSSL.
   }
   curl->slist_free_all(list);
 }

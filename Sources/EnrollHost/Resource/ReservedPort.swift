@@ -4,10 +4,10 @@
 import EnrollRules
 
 extension LoopbackListener {
-  /// Listens on the port that a redirect URI names, before the URI is sent to a server.
-  /// - Returns: nil for any other redirect URI. Also nil if this machine cannot listen there, unless another program
+  /// Listens on the port that a loopback redirect URI names, before the URI is sent to a server.
+  /// - Returns: nil for any other redirect URI. Also nil if this machine cannot listen there although no other program
   ///   uses the port: the browser may run on another machine or device.
-  /// - Throws: `.busy`.
+  /// - Throws: `.busy`, for example if another program uses the port.
   static func reservingPort(of redirectURI: String) throws(EnrollError) -> LoopbackListener? {
     guard let url = try? StrictURL(redirectURI), url.kind == .loopbackHTTP, url.port != nil else {
       return nil

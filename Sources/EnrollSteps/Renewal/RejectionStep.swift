@@ -72,7 +72,7 @@ public final class RejectionStep: EngineStep {
         return false
       }
       guard !isRepeated else {
-        // The provider does renew the session: an API that rejects its users is no reason for a sign-in (R34, R44).
+        // The provider still renews the session. An API that rejects its users is no reason for a sign-in (R34, R44).
         let error = EnrollError(
           .rejected,
           "the access token was refused, and so was the one after it, which the provider has just issued")

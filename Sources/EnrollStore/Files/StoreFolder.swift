@@ -167,7 +167,7 @@ final class StoreFolder: Sendable {
     }
   }
 
-  /// Checks that a file is safe to use. A file without links was replaced while it was open, which is allowed.
+  /// Checks that a file is safe to use. A file that has no link any more is allowed: it was replaced while it was open.
   private func check(_ status: FileStatus, _ name: String) throws(EnrollError) {
     guard status.kind == .file else {
       throw EnrollError(.storeRefused, "\(name) is not a plain file", field: "store")
