@@ -69,7 +69,8 @@ def troubles(text):
     return "\n".join([line for line in lines if re.search(r"^✘|error:|skipped", line)][:60])
 
 
-#: A line that names a failed test or says why it failed: of Swift Testing, JUnit, TAP, unittest, and of exceptions.
+#: A line that names a failed test or says why it failed, as Swift Testing, JUnit, TAP or unittest prints it,
+#: or the line with an exception's message.
 FAILURE = re.compile(
     r"^✘|^\[X\]| \[X\] |^ *=> |^not ok |^(FAIL|ERROR): |^[\w.]*(Error|Exception): "
     r"|^(\S+:\d+:\d+: )?([Ff]atal )?[Ee]rror: "

@@ -124,8 +124,9 @@ public final class SMTPClient: MailTransport {
     var reply = 0
     _ = enroll_curl_get_long(library.functions, easy, CURLINFO_RESPONSE_CODE, &reply)
     let reason = reply > 0 ? "\(words(code)), reply \(reply)" : words(code)
-    // The server refused the message or its addresses. If it refuses the gateway itself, in its greeting or because of
-    // the password (RFC 4954 §6), the message stays in the outbox: the operator has to change the settings, or wait.
+    // Only a refusal of the message or of its addresses is final. If the server refuses the gateway itself,
+    // in its greeting or because of the password (RFC 4954 §6), the message stays in the outbox: the operator
+    // has to change the settings, or wait.
     let isOfMessage =
       code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR
       || code == CURLE_WEIRD_SERVER_REPLY && source.wasRead

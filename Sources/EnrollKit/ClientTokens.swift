@@ -31,8 +31,9 @@ extension EnrollClient {
     }
   }
 
-  /// The access token for the next request, valid now. ``AccessToken/authorization`` is the header; no other part of it
-  /// shows the token. For `resource` and `scope` see ``access(minimumLifetime:resource:scope:timeout:)``.
+  /// The access token for the next request, valid now. ``AccessToken/authorization`` is the value of the
+  /// header; no other part of the ``AccessToken`` shows the token. For `resource` and `scope` see
+  /// ``access(minimumLifetime:resource:scope:timeout:)``.
   /// - Throws: `.reauthenticate` if the user has to sign in, `.expired` if the provider cannot be reached,
   ///   `.rejected`, `.storeLocked`, `.busy`.
   public func accessToken(

@@ -8,7 +8,10 @@ package struct StreamPause: Equatable, Sendable {
   /// The shortest pause that a server can ask for, in milliseconds. If it asks for less, the bridge uses its own
   /// pause: otherwise a server that ends each stream at once would get a flood of requests.
   package static let leastAsked: Int64 = 100
+  /// The bridge's own longest pause, in milliseconds.
   package static let longest: Int64 = 60_000
+  /// The longest pause that a server can ask for, in milliseconds: an hour.
+  package static let longestAsked: Int64 = 3_600_000
   /// The most times that the pause is doubled: 2^6 seconds are more than the longest pause.
   private static let mostDoublings = 6
 
@@ -27,8 +30,8 @@ package struct StreamPause: Equatable, Sendable {
     failures = wasOfUse ? 0 : failures + 1
     guard let asked, asked >= Self.leastAsked, failures < 2 else {
       let own = Self.least << Int64(min(max(failures - 1, 0), Self.mostDoublings))
-      return min(max(own, asked ?? 0), Self.longest)
+      return max(min(own, Self.longest), min(asked ?? 0, Self.longestAsked))
     }
-    return min(asked, Self.longest)
+    return min(asked, Self.longestAsked)
   }
 }

@@ -122,8 +122,8 @@ class Types:
             if not name:
                 raise Refused(f"an object has no name: {sorted(whole['properties'])}. Name its Schema.")
             self.data_class(name)
-            # A type of parameters has only `encode`, a type of results only `decode`; the caller uses the one that
-            # there is.
+            # A class for parameters has only `encode`, a class for results only `decode`.
+            # The caller uses the one that exists.
             return name, f"{name}.decode({{}}.members())".format, "{}.encode()".format
         if whole.get("additionalProperties") == {"type": "string"}:
             return (

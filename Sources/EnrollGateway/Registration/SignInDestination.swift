@@ -9,7 +9,7 @@ import EnrollCrypto
 import EnrollJSON
 
 struct SignInDestination: Equatable {
-  /// The name of the field of forms, and of the parameter of URLs.
+  /// The name of the form field, and of the URL parameter, that carries the sealed destination.
   static let field = "visit"
 
   /// The app that waits for a one-time code, which is bound to its challenge.

@@ -120,7 +120,7 @@ extension EnrollError {
   fileprivate var isAboutPrompt: Bool { field.map { ASCII.equals($0, "prompt") } ?? false }
 }
 
-/// The failure of a sign-in in the redirect to an app (RFC 6749 §4.1.2.1; OpenID Connect Core §3.1.2.6).
+/// What a redirect tells an app about a failed sign-in (RFC 6749 §4.1.2.1; OpenID Connect Core §3.1.2.6).
 struct AppRefusal: Equatable {
   let error: String
   let description: String

@@ -154,7 +154,7 @@ extension SQLConnection {
     return try change(.endSessionsOfPerson, identity + [sessionThatStays])
   }
 
-  /// - Parameter detail: the number of sessions that ended; nil if none could end.
+  /// - Parameter detail: the number of sessions that ended; nil for a registration, which ends no sessions.
   func notePassword(
     of account: AccountID, before: String?, detail: String?, at now: UnixTime
   ) throws(SQLFailure) {

@@ -56,7 +56,7 @@ final class ResponseReader {
   /// Records that the transfer fails because the host name resolved to an address that is not loopback (R19).
   func refuseAddress() {
     failure = EnrollError(
-      .network, "\(target.display) does not lead to a loopback address; http goes nowhere else")
+      .network, "\(target.display) does not lead to a loopback address; http is used for no other")
   }
 
   /// Reads one line of the head, including its line end. Returns false to end the transfer.

@@ -120,7 +120,7 @@ public enum ASCII {
     return false
   }
 
-  /// A number of digits only; `Int("+25")` would be 25.
+  /// The number that `text` spells with digits alone; otherwise nil. `Int("+25")` would be 25.
   public static func number<Number: FixedWidthInteger>(_ text: some StringProtocol) -> Number? {
     text.utf8.allSatisfy(isDigit) ? Number(text) : nil
   }

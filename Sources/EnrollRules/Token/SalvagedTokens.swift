@@ -32,7 +32,8 @@ extension HTTPResponse {
     return ASCII.contains(body, "\"access_token\"") || ASCII.contains(body, "\"refresh_token\"")
   }
 
-  /// For the response to a code, which is spent: a refused body is replaced by its unambiguous members.
+  /// The response, with a refused body replaced by the unambiguous members of that body. For the response to
+  /// a code: the code is spent, so the tokens cannot be requested again.
   package func salvagingTokens() -> HTTPResponse {
     guard bringsTokens else { return self }
     let (members, problem) = TokenResponse.members(of: self, undoubted: "access_token")

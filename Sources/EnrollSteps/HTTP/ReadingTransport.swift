@@ -89,7 +89,7 @@ extension HTTPResponse {
     }
     guard says("plain HTTP request was sent to HTTPS port") else { return nil }
     return EnrollError(
-      .tls, "the address\(place) is a port for https, and was asked by http: use https in the address",
+      .tls, "the server\(place) expects https at this port, and got http: write https in the address",
       httpStatus: status)
   }
 

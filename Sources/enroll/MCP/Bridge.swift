@@ -324,7 +324,8 @@ final class Bridge {
       case .resting(let until): next = min(next ?? until, until)
       case .awaitingSignIn: next = min(next ?? .max, nextLook)
       case .awaitingToken: next = min(next ?? .max, now + Self.slowTick)
-      case .awaitingEndpoint: next = min(next ?? .max, exchange.deadline)
+      case .awaitingEndpoint:
+        if streamAtServer != nil { next = min(next ?? .max, exchange.deadline) }
       case .queued, .held, .awaitingSession, .awaitingTools, .awaitingAnswer, .running: break
       }
     }

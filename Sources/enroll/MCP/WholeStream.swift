@@ -127,13 +127,22 @@ extension Bridge {
   func endWaitForEndpoint() {
     let waiting = all { $0.isWaitingForEndpoint }
     guard waiting.contains(where: { now >= $0.deadline }),
-      let stream = all(where: { $0.kind == .wholeStream && $0.running != nil }).first
+      let stream = streamAtServer
     else { return }
     fail(
       stream,
       wholeStream.refusal
         ?? ErrorAnswer(
           .unreachable, "\(options.serverName) has sent no address for the messages. Nothing was sent."))
+  }
+
+  /// The stream, if the server has to answer. A stream that waits for a token or for the user has its own deadline.
+  var streamAtServer: Exchange? {
+    all { stream in
+      guard stream.kind == .wholeStream else { return false }
+      if case .resting = stream.phase { return true }
+      return stream.running != nil
+    }.first
   }
 
   /// Whether a request of the host waits for the stream, so that a sign-in may begin for it.

@@ -36,7 +36,7 @@ void provider_release(provider *server);
 /* Waits until `count` requests have reached the token endpoint. */
 void provider_wait_for_requests(provider *server, int count);
 int provider_token_requests(provider *server);
-/* Called inside `send`, on its thread. */
+/* `hook` is called inside the transport's `send`, on the same thread. NULL removes it. */
 void provider_on_send(provider *server, void (*hook)(void *hook_data), void *hook_data);
 
 /* The user_data of completion callbacks: an event to wait for, and the results that arrived. */

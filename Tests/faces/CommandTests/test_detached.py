@@ -100,6 +100,26 @@ class Detached(DetachedCase):
         child.communicate()
         self.assertStored()
 
+    def test_a_killed_exchange_of_a_code_ends_the_sign_in_and_says_so(self):
+        self.gate.close_it()
+        child = self.start("login", "--yes")
+        url = self.opened()
+
+        def come_back():
+            with contextlib.suppress(OSError):
+                self.come_back(url)
+
+        threading.Thread(target=come_back, daemon=True).start()
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
+        [process] = self.detached()
+        began = time.monotonic()
+        os.kill(int(process.name), signal.SIGKILL)
+        _, words = child.communicate(timeout=300)
+        print(time.monotonic() - began, child.returncode, words)
+        self.gate.open_it()
+        self.sign_in()
+        self.token()
+
     def test_a_killed_process_group_signs_nobody_out(self):
         self.sign_in()
         for count, number in enumerate((signal.SIGKILL, signal.SIGQUIT, signal.SIGTERM), 1):

@@ -57,7 +57,7 @@ class Pending:
 
 
 class Client:
-    """An opened client; the process ends with it."""
+    """A client that runs in a process of its own. Closing the client stops the process."""
 
     def __init__(self, arguments, environment):
         self.home = home = workspace("client")

@@ -1,4 +1,5 @@
-"""Each way to sign in at each server is a test, run from one face in turn; with TORTURE=1 from all three."""
+"""Each way to sign in at each server is a test. The three faces take turns: one of them runs each way; with
+TORTURE=1, all of them do."""
 
 import itertools
 import unittest

@@ -116,7 +116,7 @@ class Play:
         face = self.way.app.face
         try:
             words = self._session()
-        # Any failure of a cell becomes its text; the other cells continue.
+        # Whatever fails in a cell is shown as the result of that cell; the other cells continue.
         except Exception as fault:
             faults = [f"{type(fault).__name__}: {fault}"]
         else:

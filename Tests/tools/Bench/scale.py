@@ -224,7 +224,7 @@ def signed_in(sandbox, store, clock):
 
 
 def renewal(programs):
-    """64 threads in each of 8 processes, beside one thread in one process."""
+    """A renewal that 64 threads in each of 8 processes wait for, compared with one for a single thread."""
     processes, threads, rounds, lifetime = 8, 64, 15, 400
     for delay in (0, 400):
         with Sandbox() as sandbox, contextlib.ExitStack() as stack:

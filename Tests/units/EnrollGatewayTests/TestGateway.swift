@@ -130,7 +130,7 @@ final class TestGateway {
   }
 }
 
-/// A browser at the gateway, which consists of its cookies.
+/// A browser that visits the gateway. Its cookies are its only state.
 final class TestBrowser {
   var cookies: [(name: String, value: String)] = []
   let gateway: Gateway

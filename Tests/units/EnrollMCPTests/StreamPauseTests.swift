@@ -8,7 +8,8 @@ struct StreamPauseTests {
   func ofUse() {
     var pause = StreamPause()
     for (asked, expected) in [
-      (nil, 1_000), (0, 1_000), (99, 1_000), (500, 500), (5_000, 5_000), (3_600_000, 60_000),
+      (nil, 1_000), (0, 1_000), (99, 1_000), (500, 500), (5_000, 5_000), (90_000, 90_000),
+      (3_600_000, 3_600_000), (3_600_001, 3_600_000), (.max, 3_600_000),
     ]
       as [(Int64?, Int64)]
     {
@@ -26,6 +27,8 @@ struct StreamPauseTests {
     expect(
       (0..<5).map { _ in asked.next(wasOfUse: false, asked: 5_000) },
       is: [5_000, 5_000, 5_000, 8_000, 16_000])
+    var long = StreamPause()
+    expect((0..<3).map { _ in long.next(wasOfUse: false, asked: 90_000) }, is: [90_000, 90_000, 90_000])
     var short = StreamPause()
     expect((0..<3).map { _ in short.next(wasOfUse: false, asked: 500) }, is: [500, 2_000, 4_000])
   }

@@ -149,7 +149,7 @@ struct Soak {
       if number % between == 0, number / between <= Jump.allCases.count {
         try jump(Jump.allCases[number / between - 1])
       }
-      // After a tenth of the run, with the first jump included.
+      // The baseline is taken after the first jump, and not before a tenth of the run has passed.
       if number == max(between, steps / 10) + 1 { warm = Usage() }
     }
     let end = Usage()

@@ -339,7 +339,7 @@ struct ClientTests {
         client.stopObserving(ticket)
         expect(stage.provider.count(.token), is: count)
       }
-      // No call waits now: the token is in memory.
+      // This call does not wait for a renewal: the token is in memory.
       try expect(client.now().token().value.reveal(), is: "access-5")
       client.close()
       stage.clock.advance(seconds: 7200)
