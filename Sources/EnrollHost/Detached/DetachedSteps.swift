@@ -146,9 +146,15 @@ extension Client {
     _ step: DetachedStep, _ cancellation: any Cancellation
   ) throws(EnrollError) -> Settlement? {
     let answer: JSON?
+    var isSent = false
     do throws(EnrollError) {
       answer = try detached?.run(step, waitCancellation: cancellation, waitsForAnswer: true) { progress in
-        if progress == .committed { engine.transactions.noticeExchange() }
+        guard progress == .committed else { return }
+        isSent = true
+        engine.transactions.noticeExchange()
+      }
+      if answer == nil, isSent, case .redirect(let url, _, _, _) = step {
+        return try engine.signIn.settleLostExchange(url)
       }
     } catch {
       engine.transactions.noticeReturn()

@@ -66,6 +66,13 @@ public struct VerifiedRedirect: Equatable, Sendable {
   }
 }
 
+extension Redirect {
+  /// The transaction whose code is being exchanged, and whose state this redirect has; nil if there is none.
+  package func exchanging(among transactions: [TransactionRecord]) -> TransactionRecord? {
+    transactions.first { $0.status == .exchanging && ($0.redirect.map { hasState($0.state) } ?? false) }
+  }
+}
+
 extension VerifiedRedirect {
   /// Compares every state, each in constant time, so that the duration reveals nothing about any of them (R7).
   /// - Returns: the transaction's index.

@@ -183,6 +183,15 @@ public final class SignInStep: EngineStep {
     }
   }
 
+  /// Settles the transaction of a redirect whose code was sent by a process that has ended: the response is lost, and
+  /// the code is spent (R15).
+  /// - Returns: nil if no exchange of this redirect is under way: the process had stored its result.
+  package func settleLostExchange(_ url: String) throws(EnrollError) -> Settlement? {
+    let redirect = try Redirect(parsing: url, configured: configuration.redirectURI)
+    guard let lost = redirect.exchanging(among: try store.read(account)?.transactions ?? []) else { return nil }
+    return try conclusion.settle(lost, failed: TransactionStep.exchangeDied)
+  }
+
   /// Exchanges the code for verified tokens.
   private func exchange(
     _ code: Secret, of transaction: TransactionRecord, namedIssuer: Issuer?,

@@ -210,7 +210,8 @@ class Closing(CommandCase):
         self.assertEqual(self.counts()["refreshes"], 2)
 
     def test_a_signal_ends_a_command_whose_output_nobody_reads(self):
-        for stream in ("stdout", "stderr"):
+        self.sign_in()
+        for stream, arguments, status in (("stdout", ["token"], 130), ("stderr", ["token", "--account", "other"], 3)):
             with self.subTest(stream):
                 read, write = os.pipe()
                 self.addCleanup(os.close, read)
@@ -219,10 +220,8 @@ class Closing(CommandCase):
                     while True:
                         os.write(write, b"x" * 4096)
                 os.set_blocking(write, True)
-                others = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-                child = subprocess.Popen(
-                    [ENROLL, "status"] if stream == "stdout" else [ENROLL, "token"], env=self.environment,
-                    **{**others, stream: write})
+                streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: write}
+                child = subprocess.Popen([ENROLL, *arguments], env=self.environment, **streams)
                 os.close(write)
                 self.addCleanup(child.kill)
                 seen = []
@@ -233,7 +232,7 @@ class Closing(CommandCase):
 
                 wait_until(rests, "the command waits for its reader")
                 child.send_signal(signal.SIGTERM)
-                self.assertEqual(child.wait(TIMEOUT), 130 if stream == "stdout" else 3)
+                self.assertEqual(child.wait(TIMEOUT), status)
 
     def test_streams_that_are_closed_are_the_null_device(self):
         for closed in ("<&-", ">&-", "<&- >&- 2>&-"):
