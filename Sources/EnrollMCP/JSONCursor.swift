@@ -157,7 +157,7 @@ package struct JSONCursor {
     return index > start
   }
 
-  /// Skips a string (RFC 8259 §7).
+  /// Skips a string (RFC 8259 §7), whose characters must be valid UTF-8 (§8.1).
   private mutating func text() -> Bool {
     guard next == UInt8(ascii: "\"") else { return false }
     index += 1
@@ -168,10 +168,35 @@ package struct JSONCursor {
       case UInt8(ascii: "\""): return true
       case UInt8(ascii: "\\"): guard escape() else { return false }
       case 0..<0x20: return false
+      case 0x80...: guard character(byte) else { return false }
       default: break
       }
     }
     return false
+  }
+
+  /// Skips the rest of a character of several bytes (UTF-8, RFC 3629 §4).
+  private mutating func character(_ first: UInt8) -> Bool {
+    var second: ClosedRange<UInt8> = 0x80...0xBF
+    let more: Int
+    switch first {
+    case 0xC2...0xDF: more = 1
+    case 0xE0...0xEF: more = 2
+    case 0xF0...0xF4: more = 3
+    default: return false
+    }
+    switch first {
+    case 0xE0: second = 0xA0...0xBF
+    case 0xED: second = 0x80...0x9F
+    case 0xF0: second = 0x90...0xBF
+    case 0xF4: second = 0x80...0x8F
+    default: break
+    }
+    guard bytes.count - index >= more, second.contains(bytes[index]),
+      bytes[index..<index + more].allSatisfy({ (0x80...0xBF).contains($0) })
+    else { return false }
+    index += more
+    return true
   }
 
   /// Skips the characters after a backslash.

@@ -22,7 +22,8 @@ package struct Message: Equatable, Sendable {
   package var agreedVersion: String?
   /// The bytes of `params.requestId`: the id of the request that a cancellation cancels.
   package var cancelledID: [UInt8]?
-  /// The bytes of `error`.
+  /// The bytes of `error`; nil if that is no error of JSON-RPC, which has a code. Many servers answer
+  /// `{"error": "not found"}`.
   package var error: [UInt8]?
 
   package static let versionKey = "io.modelcontextprotocol/protocolVersion"
@@ -93,6 +94,7 @@ package struct Message: Equatable, Sendable {
       return true
     }
     guard isObject else { return nil }
+    if errorCode == nil { error = nil }
     if method == "resources/read" { name = uri }
   }
 

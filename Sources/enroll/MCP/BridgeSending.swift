@@ -170,6 +170,10 @@ extension Bridge {
     }
     exchange.challenge = exchange.header("WWW-Authenticate")
     exchange.needsMoreScopes = true
+    // Another sign-in would request the same scopes.
+    guard !exchange.signInNeed.scopes.isEmpty else {
+      return fail(exchange, signIn.scopesUnnamed(exchange.signInNeed))
+    }
     if let token = exchange.token?.value {
       let scopes = exchange.signInNeed.scopes
       if exchange.hasSteppedUp { signIn.rememberRefusal(of: token, for: scopes) }

@@ -218,6 +218,17 @@ struct BridgeSignIn {
       command: command(need))
   }
 
+  /// The error for a request that needs further scopes which the server does not name.
+  func scopesUnnamed(_ need: SignInNeed) -> ErrorAnswer {
+    var need = need
+    (need.again, need.challenge) = (true, nil)
+    let command = command(need) + " --scope SCOPES"
+    return ErrorAnswer(
+      .moreScopes,
+      "\(options.serverName) needs further scopes for this, and does not name them. If you know them, run \(command).",
+      command: command)
+  }
+
   /// Whether a process signs the user in, in the browser or on another device.
   var hasProcess: Bool { isAwaited && (options.opensBrowser || options.usesDevice) }
 

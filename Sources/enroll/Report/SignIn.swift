@@ -93,7 +93,8 @@ struct SignIn {
     var client = try session.open(configuration, makesStore: true)
     let state = try session.state(client, within: 15, saying: "Looking at the account")
     let before = try session.read(client)
-    let startsAnew = again || asksForOther(than: before)
+    var startsAnew = again || asksForOther(than: before)
+    if !startsAnew { startsAnew = try dropsQuestion(client, configuration, before) }
     if startsAnew {
       try requireAnswer()
     } else if let status = try continued(client, configuration, state, saves: saves) {
@@ -183,6 +184,16 @@ struct SignIn {
   /// scopes. False for a resource, because its profile has the scopes of its sign-in.
   private func asksForOther(than kept: AccountSnapshot) -> Bool {
     resource == nil && !way.scopes.isEmpty && kept.waiting != nil && kept.expiresAt == nil
+  }
+
+  /// Whether an earlier sign-in waits for an answer that nobody can give to this command: a bridge has started it. The
+  /// process of the earlier sign-in has ended, because it would have the lock.
+  private func dropsQuestion(
+    _ client: Client, _ configuration: ConfigurationDocument, _ kept: AccountSnapshot
+  ) throws(Failure) -> Bool {
+    guard way.isForBridge else { return false }
+    if kept.waiting != nil { return true }
+    return try !session.waitingElsewhere(client, configuration).isEmpty
   }
 
   /// Drops earlier sign-ins that wait for the user's answer, because the user signs in again.

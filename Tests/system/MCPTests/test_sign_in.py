@@ -103,8 +103,34 @@ class SignInCase(BridgeCase):
     def registrations(self):
         return self.counts()["counts"]["clientRegistration"]
 
+    def kill_in_exchange(self, url):
+        """Comes back to a sign-in, and kills its process when the code was sent. The tokens arrive, and wait for a
+        confirmation that nobody will give."""
+        self.sandbox.control("fault", fault="delay", endpoint="token", times=1, value=1000)
+        before = self.counts()["counts"]["token"]
+
+        def come_back():
+            with contextlib.suppress(OSError):
+                self.come_back(url)
+
+        thread = threading.Thread(target=come_back, daemon=True)
+        thread.start()
+        wait_until(lambda: self.counts()["counts"]["token"] > before, "the code is sent")
+        self.kill_sign_ins()
+        thread.join()
+        wait_until(lambda: not self.detached(), "the end of the process")
+
 
 class OneSignIn(SignInCase):
+    def test_a_first_sign_in_that_is_killed_in_its_exchange_blocks_no_other(self):
+        (host,) = self.bridges(1)
+        self.kill_in_exchange(self.opened())
+        self.assertIn("error", host.answer(host.hello))
+        (host,) = self.bridges(1)
+        self.come_back(self.opened(2))
+        self.assertIn("result", host.answer(host.hello))
+        self.assertEqual([end is None for end in self.sessions()], [False, True])
+
     def test_eight_together_open_one_tab_and_register_once(self):
         hosts = self.signed_in(8)
         for number, host in enumerate(hosts):
@@ -570,27 +596,22 @@ class FurtherScopes(SignInCase):
 
     def test_a_sign_in_that_is_killed_in_its_exchange_blocks_no_other(self):
         host = self.signed_in()[0]
-        self.sandbox.control("fault", fault="delay", endpoint="token", times=1, value=1000)
-        before = self.counts()["counts"]["token"]
         call = host.begin("tools/call", {"name": "x"})
-        url = self.opened(2)
-
-        def come_back():
-            with contextlib.suppress(OSError):
-                self.come_back(url)
-
-        thread = threading.Thread(target=come_back, daemon=True)
-        thread.start()
-        wait_until(lambda: self.counts()["counts"]["token"] > before, "the code is sent")
-        self.kill_sign_ins()
+        self.kill_in_exchange(self.opened(2))
         self.assertIn("error", host.answer(call))
-        thread.join()
-        # The tokens arrive, and wait for a confirmation that nobody will give.
-        wait_until(lambda: not self.detached(), "the end of the process")
         call = host.begin("tools/call", {"name": "x"})
         self.come_back(self.opened(3))
         self.assertIn("result", host.answer(call))
         self.assertEqual([end is None for end in self.sessions()], [False, False, True])
+
+    def test_scopes_that_the_server_does_not_name_open_no_tab(self):
+        host = self.signed_in()[0]
+        self.peer.step_up = 'Bearer error="insufficient_scope"'
+        answer = host.call("x")
+        self.assertEqual(self.reason(answer), "moreScopes")
+        self.assertIn("does not name them", answer["error"]["message"])
+        self.assertIn("--again --scope", answer["error"]["data"]["enrollkit"]["command"])
+        self.assertEqual(self.tabs, 1)
 
     def test_eight_calls_of_three_bridges_lead_to_one_sign_in_for_the_union(self):
         hosts = self.signed_in(3)

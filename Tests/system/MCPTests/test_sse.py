@@ -65,6 +65,24 @@ class ScriptedServer(WireCase):
         self.assertEqual(host.ask("ping")["result"], {})
         self.assertEqual([row["http"] for row in self.peer.received], ["GET", "POST", "POST", "POST"])
 
+    def test_a_refusal_whose_error_is_none_of_json_rpc_leads_to_the_other_transport(self):
+        refusals = [(405, {"error": "Method Not Allowed"}), (404, {"detail": "Not Found", "error": {"message": "no"}})]
+
+        @self.peer.on
+        def refuse(handler, message):
+            if handler.command != "POST" or handler.path == "/messages?session=1":
+                return False
+            status, body = refusals[0]
+            handler.reply(status, body, Content_Type="application/json")
+            return True
+
+        self.peer.acts.insert(0, self.peer.acts.pop())
+        while refusals:
+            host = self.host(self.peer.url)
+            self.assertIn("result", host.initialize("2024-11-05"))
+            host.end()
+            refusals.pop(0)
+
     def test_a_running_call_is_cancelled_and_fails_with_the_stream(self):
         host = self.session()
         calls = [host.begin("tools/call", {"name": "x"}) for _ in range(2)]

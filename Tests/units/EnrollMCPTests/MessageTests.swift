@@ -87,6 +87,35 @@ struct MessageTests {
     for text in right { #expect(Message.content(of: Array(text.utf8)) != nil) }
   }
 
+  @Test("a text that is not UTF-8 is no message (RFC 8259 §8.1)")
+  func encoding() {
+    let good: [[UInt8]] = [
+      [0xC2, 0x80], [0xDF, 0xBF], [0xE0, 0xA0, 0x80], [0xED, 0x9F, 0xBF], [0xEE, 0x80, 0x80], [0xEF, 0xBF, 0xBF],
+      [0xF0, 0x90, 0x80, 0x80], [0xF4, 0x8F, 0xBF, 0xBF], [0x7F],
+    ]
+    let bad: [[UInt8]] = [
+      [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC2], [0xC2, 0x41], [0xE0, 0x9F, 0xBF], [0xE1, 0x80],
+      [0xED, 0xA0, 0x80], [0xEF, 0xBF, 0x22], [0xF0, 0x8F, 0xBF, 0xBF], [0xF1, 0x80, 0x80], [0xF4, 0x90, 0x80, 0x80],
+      [0xF5, 0x80, 0x80, 0x80], [0xFF],
+    ]
+    for (texts, isGood) in [(good, true), (bad, false)] {
+      for text in texts {
+        let value = Array(#"{"id":1,"result":{"a":""#.utf8) + text + Array(#""}}"#.utf8)
+        expect(Message.content(of: value) != nil, is: isGood)
+        let name = Array(#"{"id":1,""#.utf8) + text + Array(#"":1}"#.utf8)
+        expect(Message.content(of: name) != nil, is: isGood)
+      }
+    }
+  }
+
+  @Test("an error without a code is no error of JSON-RPC")
+  func errors() {
+    expect(text(read(#"{"id":1,"error":{"code":-32000,"message":"m"}}"#)?.error), is: #"{"code":-32000,"message":"m"}"#)
+    for other in [#""Not Found""#, "{}", #"{"message":"m"}"#, "5", "null", #"{"code":"x"}"#, "[]"] {
+      expect(read(#"{"error":\#(other)}"#)?.error, is: nil)
+    }
+  }
+
   @Test("only what changes nothing is sent again")
   func repeatable() {
     for method in ["ping", "tools/list", "resources/read", "initialize", "server/discover"] {
