@@ -9,7 +9,7 @@ func parameters(of url: String) -> [String: String] {
   return fields(String(url[url.index(after: mark)...]))
 }
 
-/// The form in a request's body, with the client id of the header.
+/// The form in a request's body. If the header `Authorization` contains a client id, the form gets this `client_id`.
 func form(_ request: HTTPRequest) -> [String: String] {
   var form = fields(String(decoding: request.body, as: UTF8.self))
   if let client = basicCredentials(request)?.first { form["client_id"] = client }

@@ -1,4 +1,4 @@
-// Makes the directory from its settings.
+// Makes the directory of the gateway's users from the settings.
 
 import EnrollRules
 import EnrollCrypto

@@ -1,5 +1,5 @@
-// The limit of open files, which includes connections. The soft limit of most systems is too low for a server: it is
-// raised to the hard limit. The server limits its connections, so that descriptors are left for everything else.
+// The limit of open files. Connections count as open files. The soft limit of most systems is too low for a server: it
+// is raised to the hard limit. The server limits its connections, so that descriptors are left for everything else.
 
 import CPosix
 import EnrollRules
@@ -48,6 +48,6 @@ struct OpenFiles {
       field: "databaseConnections")
   }
 
-  /// The number of open files before the first connection.
+  /// How many files are open at most before the first connection of a client.
   private static func least(_ databaseConnections: Int) -> Int { 64 + 3 * (databaseConnections + 2) }
 }

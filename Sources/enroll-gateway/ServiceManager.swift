@@ -7,7 +7,7 @@ import EnrollPosix
 struct ServiceManager {
   enum State { case ready, reloading, stopping }
 
-  /// The path in sockaddr_un(7), after the family; nil without a service manager.
+  /// The path of the service manager's socket, as the bytes of `sun_path` (unix(7)); nil without a service manager.
   private let path: [UInt8]?
 
   /// A service manager that does not read must not block the thread that handles signals.

@@ -237,7 +237,8 @@ struct Setup {
     let (address, port) = try Self.address(settings.listen, "listen")
     var options = ServerSettings(addresses: [address], port: port, publicOrigin: settings.publicURL)
     options.trustedProxies = settings.trustedProxies
-    // The gateway refuses a method itself: it knows the methods of each path, and answers programs with JSON.
+    // The server accepts every method, and the gateway refuses the wrong ones: it knows the methods of each path, and
+    // answers programs with JSON.
     options.methods = Set(WebRequest.Method.allCases)
     options.database.threads = settings.databaseConnections
     options.provider.threads = ProviderThreads.count

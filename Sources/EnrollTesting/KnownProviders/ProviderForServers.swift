@@ -187,7 +187,7 @@ public final class ProviderForServers: Transport, @unchecked Sendable {
     return nil
   }
 
-  /// Checks Apple's client secret (Apple, Creating a client secret).
+  /// Checks the JWT that a client sends to Apple as its client secret (Apple, Creating a client secret).
   private func appleRefusal(_ text: String, _ team: String, _ keyID: String, _ key: PublicKey) -> String? {
     guard let jwt = ReceivedJWT(text), jwt.isSigned(by: key, .ES256) else {
       return "the client secret is not signed with ES256 by the team's key"

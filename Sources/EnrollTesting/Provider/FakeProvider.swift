@@ -1,5 +1,5 @@
-// A provider without a network: a transport that answers like an OpenID provider, and misbehaves on request. It is for tests of
-// hosts and of the steps; the sandbox is for tests that need real HTTP, pages and a browser.
+// A provider without a network: a transport that answers like an OpenID provider, and misbehaves on request. It is for
+// tests of hosts and of the steps; the sandbox is for tests that need real HTTP, pages and a browser.
 
 public import EnrollRules
 public import EnrollSteps
@@ -28,7 +28,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   public enum Endpoint: String, Sendable, CaseIterable {
     /// A discovery document of any specification.
     case discovery
-    /// The key set for its id_tokens.
+    /// The key set that verifies the provider's id_tokens.
     case keys
     /// Exchanges codes, refresh tokens, device codes and one-time codes for tokens.
     case token
@@ -97,11 +97,11 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 
   /// The id of the dialect.
   public let id: String
-  /// The dialect that it speaks.
+  /// The dialect that the provider speaks.
   public let dialect: Dialect
-  /// Its only client, unless it serves every client.
+  /// The provider's only client, unless the provider serves every client.
   public let registration: Registration
-  /// Whether it serves every client with every redirect URI, as the provider without a dialect does.
+  /// Whether the provider serves every client with every redirect URI, as a provider without a dialect does.
   let servesEveryClient: Bool
   let urls: ProviderURLs
   let clock: any Clock
@@ -129,7 +129,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     try self.init(KnownProviders.named(id), registration: registration, values: values, clock: clock)
   }
 
-  /// A provider that imitates one of the ``KnownProviders``, which may have been changed.
+  /// A provider that imitates `entry`: one of the ``KnownProviders``, possibly with changes by the test.
   /// - Throws: if OpenSSL is missing.
   public convenience init(
     _ entry: KnownProvider, registration: Registration = Registration(), values: [String: String] = [:],
@@ -166,7 +166,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   /// Changes the provider's settings.
   public func change(_ edit: (inout Settings) -> Void) { state.withLock { edit(&$0.settings) } }
 
-  /// Queues replies for the next requests to `endpoint`. A request that the dialect refuses does not count.
+  /// Queues replies for the next requests to `endpoint`. A request that the dialect refuses uses up no reply.
   public func next(_ endpoint: Endpoint, _ replies: Reply...) {
     state.withLock { $0.replies += replies.map { (endpoint, $0) } }
   }
@@ -205,7 +205,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   /// The tokens that were revoked.
   public var revoked: [String] { state.withLock { $0.revoked } }
 
-  /// The audience of an access token; nil if no renewal limited it.
+  /// The resource and the scopes that the renewal of an access token named; nil if the renewal named neither.
   public func audience(of accessToken: String) -> Audience? { state.withLock { $0.audiences[accessToken] } }
 
   /// Forgets every refresh token, so that all sessions are over.
@@ -277,7 +277,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   var hasRevocation: Bool { dialect.revocation.style == .rfc7009 || dialect.revocation.style == .token }
 }
 
-/// Keys for all fake providers of a process that imitate a known provider, because generating an RSA key takes long.
+/// The keys that all fake providers of well-known providers in this process share, because generating an RSA key takes
+/// long.
 enum SharedKeys {
   private static let rsa = Result { try PrivateKey.generate(.rsa(bits: 2048)) }
   private static let ec = Result { try PrivateKey.generate(.ec(.p256)) }

@@ -4,7 +4,7 @@ import EnrollSteps
 import EnrollJSON
 
 extension FakeProvider {
-  /// The reaction of the browser.
+  /// What the browser does after it has opened a URL.
   public enum Page: Equatable, Sendable {
     /// The browser goes to this URL.
     case redirect(String)
@@ -47,15 +47,15 @@ extension FakeProvider {
   /// The `sub` of a user in the form of the provider.
   public func subject(of user: String) -> String { dialect.subject(of: user, issuer: issuer) }
 
-  /// Acts as the user of the settings, who signs in at the authorization URL. The provider does not check the
-  /// request.
+  /// Signs in the user of the settings (``Settings/subject``) at the authorization URL. The provider does not check
+  /// the request.
   /// - Returns: the redirect URL with code, state and iss.
   public func signIn(at url: String, extra: String = "") -> String {
     let query = request(at: url)
     return callback(query, "code=\(code(for: query))") + extra
   }
 
-  /// Acts as the provider that refuses the request with an error.
+  /// Refuses an authorization request, and returns the redirect URL with the error.
   public func refuse(_ url: String, error: String) -> String { callback(request(at: url), "error=\(error)") }
 
   /// The parameters of an authorization request, pushed or not.

@@ -106,7 +106,8 @@ extension FakeProvider {
     token.hasPrefix("access-") || state.withLock { $0.refreshTokens[token] != nil }
   }
 
-  /// Whether the request sends an access token in the scheme of its type, with the key to which it is bound.
+  /// Whether the request contains an access token in the scheme of its type (`Bearer` or `DPoP`). The proof of a bound
+  /// token must come from the key to which the token is bound.
   private func isShown(_ request: HTTPRequest, _ thumbprint: String?) -> Bool {
     let given = request.headers.first { $0.name == "Authorization" }?.value ?? ""
     let words = given.split(separator: " ")
@@ -188,7 +189,7 @@ extension FakeProvider {
     )
   }
 
-  /// The answer with the header `Date`, unless the provider sends none.
+  /// The answer with the header `Date` added, unless the settings leave it out.
   func dated(_ answer: HTTPResponse, ageSeconds: Int64 = 0) -> HTTPResponse {
     let settings = state.withLock { $0.settings }
     guard settings.sendsDate else { return answer }

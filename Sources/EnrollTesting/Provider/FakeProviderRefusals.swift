@@ -17,7 +17,7 @@ struct EndpointError: Error {
     self.description = description
   }
 
-  /// The refusal in the dialect; nil if it has none.
+  /// The error that the dialect defines for a refusal; nil if the dialect defines no error for it.
   init?(_ answer: Dialect.Refusals.Answer?, _ description: String? = nil) {
     guard let answer, let error = answer.error else { return nil }
     self.init(Int(answer.status), error, description)
@@ -25,7 +25,7 @@ struct EndpointError: Error {
 }
 
 extension FakeProvider {
-  /// The dialect's refusal of a request; nil if there is none.
+  /// The error answer to a request that the dialect refuses; nil if the dialect accepts the request.
   func refusal(of request: HTTPRequest, _ endpoint: Endpoint) -> HTTPResponse? {
     switch endpoint {
     case .discovery: return dialect.discovery.status.map { page(Int($0)) }
@@ -71,7 +71,7 @@ extension FakeProvider {
     }
   }
 
-  /// The refusal of a token request because of its client, secret or verifier; nil if there is none.
+  /// The error for a token request with a wrong client, secret or verifier; nil if all of them are accepted.
   private func tokenRefusal(_ request: HTTPRequest, _ form: [String: String]) -> EndpointError? {
     let rule: Dialect.Client.Secret =
       switch form["grant_type"] {

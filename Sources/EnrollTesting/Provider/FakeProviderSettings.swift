@@ -4,8 +4,8 @@ public import EnrollRules
 public import EnrollJSON
 
 extension FakeProvider {
-  /// The provider's behaviour, its metadata, and the content of its tokens: at first as in the provider's
-  /// dialect; a test may change them.
+  /// The provider's behaviour, its metadata, and the content of its tokens. They begin as the provider's dialect
+  /// describes them; a test may change them.
   public struct Settings: Sendable {
     /// The value of `expires_in`; nil to leave it out.
     public var lifetime: JSON?
@@ -13,7 +13,7 @@ extension FakeProvider {
     public var subject: String
     /// Whether the provider issues refresh tokens.
     public var givesRefreshToken: Bool
-    /// Whether each renewal issues a new refresh token, and the old one becomes invalid.
+    /// Whether each renewal issues a new refresh token and makes the old one invalid.
     public var rotates: Bool
     /// How many seconds the previous refresh token is still accepted.
     public var graceSeconds: Int64
@@ -27,22 +27,22 @@ extension FakeProvider {
     public var narrowsSessions: Bool
     /// The announced DPoP algorithms (RFC 9449). If there are any, tokens are bound to the key of a client that sends a proof.
     public var dpopAlgorithms: [String]
-    /// Issues Bearer tokens also to clients that send a DPoP proof.
+    /// Whether the provider issues Bearer tokens even to clients that send a DPoP proof.
     public var answersBearer: Bool
     /// The nonce that every DPoP proof must contain. A request without it is refused, and the answer contains the
     /// nonce.
     public var dpopNonce: String?
     /// Whether answers have the header `Date`, as the answers of most servers do.
     public var sendsDate = true
-    /// Whether it announces an endpoint for pushed authorization requests.
+    /// Whether the provider announces an endpoint for pushed authorization requests.
     public var takesPushedRequests: Bool
-    /// The `kid` of the key, in the key set and in tokens; nil for none.
+    /// The `kid` of the provider's key in the key set and in tokens; nil to leave `kid` out.
     public var keyID: String? = "key-1"
     /// The secret with which the client must authenticate, with exactly one method; nil for a public client.
     public var clientSecret: String?
     /// The accepted methods for ``clientSecret``.
     public var secretMethods: [ClientSecretMethod] = [.post, .basic]
-    /// The announced methods; nil for the accepted ones.
+    /// The methods for ``clientSecret`` that the discovery document announces; nil to announce the accepted methods.
     public var announcedSecretMethods: [ClientSecretMethod]?
     /// The answer to a client that fails to authenticate: Keycloak, Spring, Hydra and others differ.
     public var clientRefusal = HTTPResponse(
@@ -68,7 +68,7 @@ extension FakeProvider {
     public var keySet: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Headers of the discovery document and the key set, such as `Cache-Control`; a request with their `ETag` gets 304.
     public var documentHeaders: [HTTPHeader] = []
-    /// The age in seconds of these two documents, as if they came from a cache.
+    /// The age in seconds (header `Age`) of the discovery document and the key set, as if they came from a cache.
     public var documentAgeSeconds: Int64 = 0
     /// Edits the discovery document.
     public var metadata: @Sendable (inout JSONObject) -> Void = { _ in }

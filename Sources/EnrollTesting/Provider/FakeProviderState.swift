@@ -27,7 +27,7 @@ extension FakeProvider {
     var pushed: [String: String] = [:]
     /// The thumbprints of the keys to which access tokens are bound.
     var bound: [String: String] = [:]
-    /// The audiences of access tokens whose renewal named one.
+    /// The audience of each access token whose renewal named a resource or scopes.
     var audiences: [String: Audience] = [:]
     /// The `jti` of DPoP proofs: each is accepted once.
     var identifiers: Set<String> = []
@@ -37,7 +37,7 @@ extension FakeProvider {
     var browserUser: String?
     /// The scopes of the last sign-in.
     var scopes: [String] = []
-    /// Whether the last sign-in has `max_age`.
+    /// Whether the last sign-in requested `max_age`.
     var asksAge = false
   }
 
@@ -48,14 +48,14 @@ extension FakeProvider {
     var challenge = ""
     var redirectURI = ""
     var scopes: [String] = []
-    /// The resource to which its refresh token is bound.
+    /// The resource to which the refresh token of this grant is bound.
     var resource: String?
     var hasOpenID: Bool
-    /// The sign-in from which its refresh tokens come.
+    /// The number of the sign-in from which the refresh tokens of this grant come.
     var family = 0
-    /// The thumbprint of the key to which its tokens are bound.
+    /// The thumbprint of the key to which the tokens of this grant are bound.
     var thumbprint: String?
-    /// When its refresh token was rotated. The old token is accepted during the grace period.
+    /// When the refresh token of this grant was rotated. The old token is accepted during the grace period.
     var rotated: UnixTime?
   }
 

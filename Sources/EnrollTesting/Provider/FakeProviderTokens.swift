@@ -83,7 +83,8 @@ extension FakeProvider {
     return answer
   }
 
-  /// The grant of a refresh token, which may be rotated; nil if the token is not valid.
+  /// Finds the grant of a refresh token, and rotates the token if the settings say so.
+  /// - Returns: nil if the token is not valid.
   private func rotate(_ token: String, _ thumbprint: String?) -> Grant? {
     let now = clock.wallTime()
     return state.withLock { state -> Grant? in
@@ -198,7 +199,7 @@ extension FakeProvider {
     return answer
   }
 
-  /// Remembers the refresh tokens of sessions that began on a device. Renewals with such tokens may need no
+  /// Remembers the refresh tokens of sessions that began with a device code. Renewals with such tokens may need no
   /// client secret.
   private func remember(_ answer: JSONObject, _ form: [String: String]) {
     guard let token = answer["refresh_token"]?.string else { return }

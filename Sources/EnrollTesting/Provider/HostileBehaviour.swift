@@ -40,7 +40,8 @@ extension FakeProvider {
   /// A tenant that is not the user's.
   static let foreignTenant = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-  /// Requests that contain a secret where it must not be: in a URL, or to an endpoint that needs no client secret.
+  /// The requests that contain a secret in a wrong place: in the URL, or in a request to an endpoint that needs no
+  /// client secret.
   public func leaks(of secret: String) -> [HTTPRequest] {
     let due: [Endpoint?] = [.token, .revocation, .deviceAuthorization, .pushed]
     return requests.filter { endpoint, request in

@@ -10,7 +10,7 @@ struct ProviderURLs: Sendable {
   /// The discovery documents, each with the issuer that it names.
   let documents: [(url: String, issuer: String)]
   let authorization: String
-  /// Ends the session of the browser; nil if the provider has no such page.
+  /// The page that ends the browser's session; nil if the provider has no such page.
   let logout: String?
   /// The page for device codes.
   let activation: String

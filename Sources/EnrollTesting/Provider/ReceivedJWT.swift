@@ -11,7 +11,7 @@ struct ReceivedJWT {
   private let message: [UInt8]
   private let signature: [UInt8]
 
-  /// nil unless it has three parts: two of JSON, and a signature.
+  /// Parses a JWT; nil unless the text has three parts: two with JSON, and a signature.
   init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),

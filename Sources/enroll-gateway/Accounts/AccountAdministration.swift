@@ -1,5 +1,5 @@
-// The calls of the store for the commands about accounts. A missing database is not created, and a database
-// with an older schema is refused.
+// Calls the store for the commands about accounts. A missing database is not created, and a database with an older
+// schema is refused.
 
 import EnrollRules
 import EnrollSteps
@@ -73,7 +73,8 @@ struct AccountAdministration {
     return what.utf8.count == 36 ? Self.id(what).map { [$0] } ?? [] : nil
   }
 
-  /// A subject is stored with its issuer; the `sub` alone is enough if the provider has a single issuer.
+  /// The ids of the accounts with this subject. A subject is stored with its issuer. If the provider has a single
+  /// issuer, the operator may enter the `sub` alone.
   private func ids(ofSubject subject: String, at provider: String) throws(StoreFailure) -> [AccountID] {
     let whole = setup.providers().first { ASCII.equals($0.name, provider) }?.key(ofSubject: subject)
     for text in [subject, whole].compactMap({ $0 }) {

@@ -30,7 +30,7 @@ enum ContextOptions {
   private static let json = Parameter.flag(
     "json", help: "Print JSON on standard output; messages go to standard error.")
 
-  /// Not in ``group``: only some commands have it, with their own help.
+  /// This option is not in ``group``, because only some commands have it, with their own help.
   static let resource = Parameter.option(
     "resource", value: "url",
     help: "The account that signed in at this API or MCP server with enroll login --resource.")

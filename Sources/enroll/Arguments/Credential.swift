@@ -50,8 +50,8 @@ struct Credential {
     var failure: Failure?
     if named == nil {
       do throws(Failure) { profiles = try ProfileHosts(place, for: format.name) } catch { failure = error }
-      // A program that starts this one through a link may ask about any host. It then gets its protocol's answer for
-      // "no credential", not an error.
+      // A program that starts `enroll` through a link may ask about any host. If no host is named, the answer to that
+      // program is "no credential" in its protocol, not an error.
       if let profiles, profiles.all.isEmpty, profiles.unread == nil, !ProgramName.isLink {
         throw UsageError(
           "No host is named. The token goes to those alone that --host names, or credentialHosts in a profile."
@@ -63,7 +63,7 @@ struct Credential {
       failure: failure, username: username, token: LastingToken.command(values, at: place), name: name)
   }
 
-  /// The hosts of `--host`; nil for none.
+  /// The hosts of `--host`; nil if the option is absent.
   private static func hosts(_ values: Values) throws(UsageError) -> CredentialHosts? {
     var hosts: [NamedHost] = []
     for text in values[allowedHosts] {

@@ -79,7 +79,7 @@ protocol EnrollCommand {
   init(_ values: Values) throws(UsageError)
 
   var place: PlaceOptions { get }
-  /// The provider from the command line, if the command takes one.
+  /// The provider from the command line, if the command accepts one.
   var provider: ProviderArguments? { get }
   /// The resource of the requested tokens, if there is one.
   var resource: String? { get }

@@ -83,7 +83,8 @@ struct Logout: EnrollCommand {
     if let first { throw first }
   }
 
-  /// Signs the account out. If sign-ins wait for confirmation at other clients of its resource, signs them out, too.
+  /// Signs the account out. Also ends the sign-ins that wait for confirmation at other clients of the account's
+  /// resource.
   private func end(
     _ name: String, _ configuration: ConfigurationDocument, _ session: CommandSession,
     _ ended: inout [EndedSession]
@@ -99,8 +100,8 @@ struct Logout: EnrollCommand {
     }
   }
 
-  /// Signs out at one client. Adds the account to `ended` if a user was signed in; if the session was erased, also
-  /// before an error is thrown.
+  /// Signs the account out at one client. Adds the account to `ended` if a user was signed in. If Ctrl-C interrupts
+  /// the logout after the session was erased, the account is added before the error is thrown.
   private func end(
     _ client: Client, _ name: String, _ session: CommandSession, _ ended: inout [EndedSession]
   ) throws(Failure) {
@@ -115,7 +116,7 @@ struct Logout: EnrollCommand {
       }
       one.url = signOut.url
       var told = signOut.providerTold
-      // The browser does not return to this program, so the revocation does not wait for it.
+      // The browser does not return to this program, so the revocation does not wait for the browser.
       if signOut.url != nil, told == .queued {
         let revocation = try session.run(saying: "Revoking the tokens at the provider") {
           cancellation throws(EnrollError) in

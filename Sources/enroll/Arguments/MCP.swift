@@ -251,7 +251,7 @@ struct MCP: EnrollCommand {
     return .done
   }
 
-  /// The path of the file to which a link leads.
+  /// The path of `program` after all symbolic links.
   private static func path(of program: String) -> String? {
     guard let resolved = realpath(program, nil) else { return nil }
     defer { free(resolved) }

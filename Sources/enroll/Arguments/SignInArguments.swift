@@ -27,10 +27,10 @@ struct SignInArguments {
   private static let redirectHint = Parameter.option(
     "long-wait", value: "seconds", help: "Seconds without a redirect before a hint is shown.",
     in: 0...86_400, default: RedirectHint.usualSeconds, isHidden: true)
-  /// For a sign-in that a bridge or `--login` starts, which has no terminal.
+  /// A flag for the sign-in that a bridge or `--login` starts: this sign-in has no terminal for the question.
   private static let browserQuestion = Parameter.flag(
     "ask-in-browser", help: "Ask in the browser whether to trust a provider of --resource.", isHidden: true)
-  /// For a sign-in that a bridge or `--login` starts.
+  /// An option for the sign-in that a bridge or `--login` starts.
   private static let wish = Parameter.option(
     "open-again", value: "path", help: "Open the browser's tab again when this file appears.", isHidden: true)
   private static let anotherClient = Parameter.flag(

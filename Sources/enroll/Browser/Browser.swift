@@ -31,7 +31,8 @@ struct Browser {
 
   var name: String? { commands.first?.first }
 
-  /// `%s` stands for the URL; without it the URL is added at the end, as other programs that use BROWSER do.
+  /// Replaces `%s` by the URL. A command without `%s` gets the URL as its last argument, as in other programs that use
+  /// BROWSER.
   static func words(_ command: [String], address: String) -> [String] {
     guard command.contains(where: { ASCII.contains($0, "%s") }) else { return command + [address] }
     return command.map { word in

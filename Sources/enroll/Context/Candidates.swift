@@ -1,4 +1,5 @@
-// The names for a shell to complete: profiles and accounts on this machine. It never asks the user, and never fails.
+// The names for a shell to complete: profiles and accounts on this machine. Reading them never asks the user, and
+// never fails.
 //
 // A shell may expand the words that it gets, and then executes the result. It therefore gets only plain names, with
 // letters, digits, and characters that have no meaning in any shell. The user can type other names in quotes.

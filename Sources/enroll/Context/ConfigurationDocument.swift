@@ -69,7 +69,7 @@ struct ConfigurationDocument: Equatable {
   /// The value for a part of the provider's preset, such as its domain.
   func part(_ name: String) -> String? { json[name]?.string }
 
-  /// The issuer as users see it: from the configuration, however it spells the key, or from the preset.
+  /// The issuer as users see it: from the configuration, whichever spelling of the key it uses, or from the preset.
   var shownIssuer: String? {
     (try? checked())?.issuer.text
       ?? ["issuer", "discovery_uri", "discoveryUri"].lazy.compactMap { part($0) }.first

@@ -76,7 +76,7 @@ struct ConfigurationSetting {
   /// Whether this setting sets an object, and the other setting sets a member of that object.
   func replaces(_ other: ConfigurationSetting) -> Bool { other.key.hasPrefix(key + ".") }
 
-  /// The configuration with this value instead of its own value.
+  /// The configuration, with this setting's value instead of the value that it has for the same key.
   func applied(to configuration: JSON) -> JSON {
     guard configuration.object != nil else { return configuration }
     return set(path[...], in: configuration)
@@ -146,7 +146,7 @@ struct ConfigurationSetting {
 
   private static func isArray(_ text: String) -> Bool { text.utf8.first == UInt8(ascii: "[") }
 
-  /// Whether an element of a JSON array has the type of its list. The configuration checks the rest.
+  /// Whether an element of a JSON array has the type that the list requires. The configuration checks the rest.
   private static func fits(_ json: JSON, _ shape: ConfigurationKey.Shape) -> Bool {
     switch shape {
     case .text, .url: json.string != nil

@@ -76,8 +76,8 @@ struct Context {
     }
   }
 
-  /// The options of `login` for the resource of the profile; empty for another configuration, and for a file that the
-  /// user named, which may be a pipe.
+  /// The options with which `login` signs in at the resource of the profile again. Empty if the configuration is for
+  /// no resource, or is in a file that the user named, because that file may be a pipe.
   var registration: [String] {
     guard configurationName != configurationPath, let known = try? configuration(),
       let resource = known.resource
@@ -89,7 +89,8 @@ struct Context {
   /// The advice for an invalid configuration.
   var advice: Advice { "Correct \(configurationPath), or name another file by --config." }
 
-  /// - Throws: `.usage` if this cannot be determined.
+  /// Whether the configuration exists.
+  /// - Throws: `.usage` if that cannot be determined.
   func hasConfiguration() throws(Failure) -> Bool {
     try Folders.exists(configurationPath) { number in
       Failure(
@@ -98,14 +99,15 @@ struct Context {
     }
   }
 
-  /// - Throws: `.storeUnusable` if this cannot be determined: there may be a session in the store.
+  /// Whether the store exists.
+  /// - Throws: `.storeUnusable` if that cannot be determined: there may be a session in the store.
   func hasStore() throws(Failure) -> Bool {
     try Folders.exists(store) { number in
       Failure(.storeUnusable, "the store \(store) cannot be accessed: \(SystemError.message(number))")
     }
   }
 
-  /// The folder that must hold the store, if it does not exist; nil if it does, or if the first sign-in creates it.
+  /// The missing folder in which the store would be; nil if the folder exists, or if the first sign-in creates it.
   var missingStoreParent: String? {
     let parent = Folders.parent(of: store)
     guard !isDefaultStore, access(parent, F_OK) != 0, SystemError.isMissingFile(enroll_posix_errno()) else {
@@ -120,8 +122,8 @@ struct Context {
     if isDefaultStore { try Folders.make(Folders.parent(of: store)) }
   }
 
-  /// - Parameter configuration: the absolute path of the file that contains `path`. If it is a descriptor,
-  ///   such as `/dev/fd/3`, the relative path starts at the current directory.
+  /// - Parameter configuration: the absolute path of the file that contains `path`. If this file is a descriptor, such
+  ///   as `/dev/fd/3`, a relative `path` starts at the current directory.
   static func absolute(_ path: String, in configuration: String) throws(EnrollError) -> String {
     guard !LastingFile.isOfThisProcess(configuration),
       let slash = configuration.utf8.lastIndex(of: UInt8(ascii: "/"))

@@ -10,7 +10,7 @@ import EnrollPosix
 struct LastAttempt: Equatable {
   /// Seconds since 1970.
   var at: Int64
-  /// The path of the profile, even if it was not saved.
+  /// The path of the profile, even if the profile was not saved.
   var configurationPath: String
   /// The configuration of a first sign-in, which was not saved; nil if there is a profile.
   var configuration: ConfigurationDocument?

@@ -49,7 +49,7 @@ enum ResourceProfile {
     }
   }
 
-  /// Whether a configuration is for this resource, or for its whole host.
+  /// Whether a configuration is for this resource, or for all resources of its host.
   static func serves(_ configuration: ConfigurationDocument, _ resource: String) -> Bool {
     guard let named = configuration.resource else { return false }
     let identifier = try? ResourceIdentifier(resource, allowsLoopbackHTTP: true)

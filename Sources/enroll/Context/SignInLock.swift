@@ -13,7 +13,7 @@ struct SignInLock {
   /// The result of an attempt to take a lock.
   enum Attempt {
     case taken(SignInLock)
-    /// Another process has it. The number is nil for a process of another container.
+    /// Another process has the lock. Its number is nil if it runs in another container.
     case held(by: Int32?)
     /// The lock file cannot be made or locked.
     case impossible
@@ -31,8 +31,8 @@ struct SignInLock {
     return .held(by: holder > 0 ? holder : nil)
   }
 
-  /// The process that has the lock: nil if none has it, -1 for a process of another container. The process with the
-  /// lock must not call this, because it would lose the lock.
+  /// The id of the process that has the lock; nil if no process has it, -1 for a process of another container. The
+  /// process with the lock must not call this, because it would lose the lock.
   static func holder(_ path: String) -> Int32? {
     let descriptor = enroll_posix_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0)
     guard descriptor >= 0 else { return nil }

@@ -1,6 +1,5 @@
-// Allows one sign-in at a time for each account: a second sign-in waits for the first, and takes its result, because
-// a second browser tab for one session is useless. Also allows one sign-in at a time for each redirect URI with a
-// port.
+// Allows one sign-in at a time for each account: a second sign-in waits for the first, and uses its result, because a
+// second browser tab for one session is useless. Also allows one sign-in at a time for each redirect URI with a port.
 
 import CPosix
 import EnrollJSON
@@ -11,8 +10,8 @@ import EnrollRules
 struct SignInTurn {
   private let account: SignInLock
   private var redirect: SignInLock?
-  /// The scopes of the sign-in for which this process has waited; nil if it waited for none, or if that sign-in
-  /// failed.
+  /// The scopes of the other process's sign-in for which this process has waited; nil if this process did not wait, or
+  /// if that sign-in failed.
   let servedScopes: [String]?
 
   /// Waits until the sign-ins of other processes for this account have ended.
@@ -23,7 +22,7 @@ struct SignInTurn {
       return nil
     }
     let scopes = lock.wasAwaited ? scopes(in: lock.0.note) : nil
-    // Without such a sign-in, the note is from an earlier sign-in, and is erased.
+    // If this process did not wait, or that sign-in failed, the note is from an earlier sign-in, and is erased.
     if scopes == nil { lock.0.write([]) }
     return SignInTurn(account: lock.0, servedScopes: scopes)
   }

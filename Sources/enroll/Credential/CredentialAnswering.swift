@@ -8,7 +8,7 @@ import EnrollRules
 /// A question to `enroll credential`, with the hosts that may get a token.
 struct CredentialAnswering {
   let format: CredentialFormat
-  /// The words that the program added.
+  /// The words that the program added to the command line.
   let words: [String]
   /// The hosts of the option `--host`; nil if the profiles name them.
   let named: CredentialHosts?

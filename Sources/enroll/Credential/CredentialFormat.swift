@@ -28,7 +28,7 @@ struct CredentialFormat: Sendable {
 
 /// How the program was called.
 struct CredentialCall {
-  /// The words that the program added.
+  /// The words that the program added to the command line.
   let words: [String]
   let hosts: CredentialHosts
 
@@ -49,11 +49,12 @@ struct CredentialQuestion {
   }
 
   var wish: Wish
-  /// nil: all hosts that the user named, or a target that gets no token.
+  /// The target for which the program wants a token. nil if the question is about all hosts that the user named, or if
+  /// the target gets no token.
   var target: CredentialTarget?
   /// Whether the question is about all hosts that the user named.
   var isAboutAllHosts = false
-  /// The answer with a token. It has the user name if the program named none.
+  /// The answer with a token. `username` is the user name for a program that named none.
   var answer: (_ token: BearerToken, _ username: String) -> String = { _, _ in "" }
   /// The answer for a host that the user did not name.
   var nothing = CredentialAnswer()

@@ -21,7 +21,7 @@ struct CredentialHost {
   /// Whether both have the same host, with or without ports.
   func isSameHost(as other: CredentialHost) -> Bool { ASCII.equalsIgnoringCase(name, other.name) }
 
-  /// Whether both are the same host and port for a protocol. A missing port stands for any of the protocol's usual
+  /// Whether both are the same host and port for a protocol. A missing port matches each of the protocol's usual
   /// ports.
   func isSame(as other: CredentialHost, usualPorts: [Int]) -> Bool {
     guard isSameHost(as: other) else { return false }
@@ -107,11 +107,11 @@ struct NamedHost {
     (host, self.scheme) = (target.host, scheme)
   }
 
-  /// Whether the user named this scheme, or none.
+  /// Whether the user named this scheme, or no scheme.
   func allows(scheme: String) -> Bool { self.scheme == nil || self.scheme == scheme }
 
-  /// Whether both stand for the same host and port, even if the ports are written differently. A host without a
-  /// scheme stands for https.
+  /// Whether both mean the same host and port, even if the ports are written differently. A host without a scheme
+  /// means https.
   func isSamePlace(as other: NamedHost?) -> Bool {
     guard let other, let target = CredentialTarget(scheme: other.scheme ?? "https", host: other.host.text),
       case .allowed = CredentialHosts(named: [self]).answer(target)
@@ -126,7 +126,7 @@ struct NamedHost {
 /// The hosts that the user named.
 struct CredentialHosts {
   let named: [NamedHost]
-  /// Where they are named: the option `--host`, or the member of a profile.
+  /// Where the user named the hosts: in the option `--host`, or in the member of a profile.
   var source = "--host"
 
   enum Answer {

@@ -15,7 +15,7 @@ enum CredentialInput {
   /// nil if the input is not JSON.
   static func json() -> JSON? { try? JSON.parse(all()) }
 
-  /// One line, because the program keeps the pipe open.
+  /// Reads only one line, because the program keeps the pipe open.
   static func line() -> [UInt8] { read { $0.last == UInt8(ascii: "\n") } }
 
   private static func read(until isWhole: ([UInt8]) -> Bool) -> [UInt8] {

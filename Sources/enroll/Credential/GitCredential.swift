@@ -78,7 +78,7 @@ struct GitQuestion {
     case "get":
       return CredentialQuestion(
         wish: .token, target: target, answer: { answer($0, username ?? $1) },
-        // git then asks no other helper, and not the user: neither has a password for this host.
+        // After `quit=1` git asks neither another helper nor the user, because neither has a password for this host.
         failed: { _ in "quit=1\n" })
     case "erase":
       guard let refused else { return CredentialQuestion(wish: .none) }
@@ -100,7 +100,7 @@ struct GitQuestion {
 
   private var isHTTP: Bool { scheme == "https" || scheme == "http" }
 
-  /// Whether the server takes a Bearer token, or did not say what it takes.
+  /// Whether the server accepts a Bearer token, or did not say what it accepts.
   private var takesBearer: Bool {
     challenges.isEmpty || challenges.contains { ASCII.equalsIgnoringCase(Self.scheme(of: $0), "Bearer") }
   }

@@ -181,7 +181,7 @@ struct ProfileHosts {
 }
 
 extension TokenCommand {
-  /// This command for the token of a profile.
+  /// This command, changed to get the token of the profile that names `host`.
   func at(_ host: ProfileHost) -> TokenCommand {
     var command = self
     command.resource = resource ?? host.resource

@@ -5,10 +5,12 @@ import EnrollPosix
 
 enum ProgramName {
   private static let bearer = "enroll-bearer"
-  /// Whether another program started this one by the name of a credential format. Written once, before the first thread.
+  /// Whether another program started `enroll` through a link whose name belongs to a credential format. Written once,
+  /// before the first thread.
   nonisolated(unsafe) private(set) static var isLink = false
 
-  /// The words of the command line, with the command that the program's name stands for.
+  /// The words of the command line. If a link started the program, they begin with the command that the link's name
+  /// selects.
   /// - Parameter given: the arguments of this process.
   static func words(_ given: [String]) -> [String] {
     let path = ProcessArguments.pointers()?.first.map { String(cString: $0) } ?? ""

@@ -22,8 +22,8 @@ final class Bridge {
   private static let lastAnswersNanoseconds: Int64 = 700_000_000
   /// How long the request that ends the session at the server may take.
   private static let closingNanoseconds: Int64 = 1_000_000_000
-  /// The intervals at which the bridge checks whether a sign-in has ended, in nanoseconds: a sign-in in a
-  /// helper process, and one at a terminal.
+  /// The intervals, in nanoseconds, at which the bridge checks whether a sign-in has ended: `tick` for a sign-in in a
+  /// helper process, `slowTick` for a sign-in at a terminal.
   static let tick: Int64 = 200_000_000
   static let slowTick: Int64 = 1_000_000_000
 
@@ -79,7 +79,7 @@ final class Bridge {
 
   // MARK: The run
 
-  /// Serves the host until its input ends, it closes the output, or a signal ends the program.
+  /// Serves the host until the host closes the bridge's input or output, or until a signal ends the program.
   func run() {
     note("enroll \(LibraryVersion.string) begins, for \(options.serverName)")
     while !isInputOver, !output.isBroken, !session.waits.isInterrupted { serve() }
@@ -100,7 +100,7 @@ final class Bridge {
     if let id = legacy.id {
       let closing = exchange(.closing, [], Message(), ids: [])
       closing.sessionID = id
-      // There is no time to renew a token.
+      // There is no time to renew a token, so this request uses the last accepted token.
       send(closing, acceptedToken)
       let end = now + Self.closingNanoseconds
       while exchanges.contains(where: { $0 === closing }), now < end {
@@ -213,7 +213,7 @@ final class Bridge {
   }
 
   private var hasRoom: Bool {
-    // A server may leave the stream of an answered request open.
+    // A server may leave the stream of an answered request open. Such a request does not count.
     let running = exchanges.filter {
       $0.kind == .message && !$0.isQueued && (!$0.openIDs.isEmpty || $0.status == 0)
     }

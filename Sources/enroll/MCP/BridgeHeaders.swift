@@ -72,7 +72,7 @@ enum BridgeHeaders {
     }
   }
 
-  /// nil for a header that the bridge makes itself, and for a value with control characters.
+  /// Makes a header; nil for a header that the bridge sets itself, and for a value with control characters.
   private static func header(_ name: String, _ value: String) -> HTTPHeader? {
     var bytes = Array(value.utf8)[...]
     while bytes.first == 0x20 || bytes.first == 0x09 { bytes = bytes.dropFirst() }

@@ -217,7 +217,7 @@ extension Bridge {
       return
     }
     if triesWholeStream(exchange) { return }
-    // The error is about the rest of the stream, not about the call.
+    // The server's error is about the rest of the stream, not about the call, so it is not the answer to the call.
     if exchange.kind == .resuming { return fail(exchange, brokenStream) }
     let (status, retryAfter) = (
       exchange.status, exchange.header("Retry-After").flatMap { UInt32($0) }.map { Int64($0) }

@@ -52,7 +52,7 @@ struct BridgeSignIn {
   /// The record of the last sign-in, as it was when the wait began.
   private var before: SignInRecord?
   private(set) var isAwaited = false
-  /// The process that this bridge has started; nil if another one signs in.
+  /// The process that this bridge has started for the sign-in; nil if another process signs the user in.
   private var started: StartedSignIn?
   private var arguments: [String] = []
   private var need = SignInNeed()
@@ -103,7 +103,7 @@ struct BridgeSignIn {
     if started != nil { Terminal.errors.say("enroll mcp: a sign-in for \(options.serverName) begins.") }
   }
 
-  /// The error of a sign-in that failed a short time ago; nil if none did.
+  /// The error of a sign-in that failed a short time ago; nil if no sign-in failed recently.
   private func remembered(
     _ record: SignInRecord?, _ need: SignInNeed, isBusy: Bool
   ) -> ErrorAnswer? {
@@ -111,7 +111,8 @@ struct BridgeSignIn {
     let age = session.now - failure.at
     let isDeclined = failure.status == Int64(CommandStatus.notFinished.rawValue)
     let isSame = need.needsMoreScopes && record.challenge == need.challenge
-    // The program that opens the browser may fail after it has opened a tab.
+    // The program that opens the browser may fail after it has opened a tab. The longer limit prevents a new tab for
+    // each request.
     let isOfBrowser = failure.status == Int64(CommandStatus.failed.rawValue)
     let limit =
       isDeclined

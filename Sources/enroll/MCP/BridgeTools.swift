@@ -52,7 +52,7 @@ extension Bridge {
   }
 
   /// Requests the list of tools for a call that the server has refused, and then sends the call once more. The server
-  /// has not carried it out.
+  /// has not carried out the call.
   func listTools(for call: Exchange, refusal: [UInt8]) {
     call.refusal = refusal
     call.phase = .awaitingTools

@@ -27,7 +27,7 @@ final class Exchange: ExchangeReceiver {
     case closing
   }
 
-  /// More memory than this is reserved only after this many bytes have arrived.
+  /// At first at most this much memory is reserved for a response, and more only after this many bytes have arrived.
   private static let firstReserve = 1 << 20
   /// A stream that was open for this time counts as working, even if it had no event.
   private static let lifeNanoseconds: Int64 = 10_000_000_000
@@ -62,8 +62,8 @@ final class Exchange: ExchangeReceiver {
   private(set) var openIDs: [[UInt8]]
   /// The ids of the message's `tools/list` requests.
   var listIDs: [[UInt8]]
-  /// The deadline for its tokens and sign-ins, in nanoseconds. The time that the server takes for its response does
-  /// not count.
+  /// The deadline for the tokens and sign-ins that this exchange needs, in nanoseconds. The time that the server takes
+  /// for its response does not count.
   var deadline: Int64
   var phase = Phase.queued
   /// The HTTP exchange, while it runs.
@@ -72,7 +72,7 @@ final class Exchange: ExchangeReceiver {
   // What was sent.
   var token: AccessToken?
   var sessionID: String?
-  /// Whether its last token came from a renewal or a sign-in that this exchange needed.
+  /// Whether the last token came from a renewal or a sign-in that this exchange needed.
   var hasFreshToken = false
   var hasSteppedUp = false
   /// Whether it was sent again with the server's nonce.
@@ -80,14 +80,14 @@ final class Exchange: ExchangeReceiver {
   var isRepeated = false
   /// Whether it was sent again in a new session.
   var isInNewSession = false
-  /// The headers that repeat its arguments.
+  /// The headers that repeat the arguments of the call.
   var mirrored: [HTTPHeader] = []
-  /// The server's error about its headers, because of which the bridge requested the list of tools.
+  /// The server's error about these headers, because of which the bridge requested the list of tools.
   var refusal: [UInt8]?
   /// For ``Kind/listingTools``: the number of the page, and the cursor of the next page.
   var page = 1
   var nextPage: [UInt8]?
-  /// The challenge of the 401 or 403 because of which it waits.
+  /// The challenge of the 401 or 403 because of which the exchange waits.
   var challenge: String?
   var needsMoreScopes = false
   /// The token that the server refused with 401.
@@ -97,7 +97,7 @@ final class Exchange: ExchangeReceiver {
   var isClientForgotten = false
   /// The stored token before the sign-in.
   var tokenBefore: Secret?
-  /// The pauses before its stream is opened again.
+  /// The pauses before the exchange's stream is opened again.
   var pauses = StreamPause()
   /// When the last attempt was sent, in nanoseconds.
   private(set) var startedAt: Int64 = 0

@@ -20,7 +20,7 @@ struct LegacySession {
   struct LostStream {
     var lastEventID: [UInt8]?
   }
-  /// nil if the stream is open, or the server has none.
+  /// The stream to open again; nil if the stream is open, or if the server offers no such stream.
   var lostStream: LostStream?
 
   /// Resets the session, because the host has sent `initialize`.
@@ -67,7 +67,7 @@ extension Bridge {
     advance(stream)
   }
 
-  /// Opens the stream again, unless the server has none.
+  /// Handles the end of the stream: opens it again, unless the server offers no such stream.
   func listeningEnded(_ exchange: Exchange, _ failure: EnrollError?) {
     let isOpen = (200...299).contains(exchange.status) && exchange.isStream
     let mayOpen = failure != nil || exchange.status >= 500 || exchange.status == 429

@@ -12,7 +12,7 @@ import EnrollRules
 
 /// A sign-in that this process has started.
 struct StartedSignIn {
-  /// Ends when the process ends, which writes nothing to it.
+  /// The reading end of a pipe: its input ends when the process ends, and the process writes nothing to it.
   private let descriptor: Int32
 
   fileprivate init(_ descriptor: Int32) { self.descriptor = descriptor }
@@ -21,7 +21,7 @@ struct StartedSignIn {
     if case .end = DetachedProcess.readChunk(from: descriptor) { true } else { false }
   }
 
-  /// Looks no longer. The process goes on.
+  /// Stops observing the process. The process continues.
   func close() { DetachedProcess.close(descriptor) }
 }
 
@@ -57,7 +57,7 @@ enum SignInHelper {
     }
     guard given == words else { return nil }
     // The descriptor for the answers stays open until this process ends. The process that started this one waits for
-    // that.
+    // the end of that descriptor.
     guard let (order, _) = DetachedProcess.begin(runningSeconds: runningSeconds),
       let json = try? JSON.parse(order), let path = json["place"]?.string
     else { return CommandStatus.usage.rawValue }

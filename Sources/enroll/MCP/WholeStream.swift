@@ -20,7 +20,7 @@ struct WholeStream {
 extension Bridge {
   // MARK: The beginning
 
-  /// Whether the exchange has to wait for the address. If so, the stream is opened, unless this was done before.
+  /// Whether the exchange has to wait for the address. If so, opens the stream unless it was opened before.
   func waitsForEndpoint(_ exchange: Exchange) -> Bool {
     if options.transport == .sse { wholeStream.isInUse = true }
     guard wholeStream.isInUse, wholeStream.endpoint == nil, exchange.kind != .wholeStream,
@@ -34,8 +34,8 @@ extension Bridge {
     return true
   }
 
-  /// Whether the server may support only HTTP+SSE: it refuses `initialize`, and not with an error of JSON-RPC. If so,
-  /// the bridge tries HTTP+SSE.
+  /// Whether the server may support only HTTP+SSE: it refuses `initialize` with an answer that is not a JSON-RPC
+  /// error. If so, the bridge tries HTTP+SSE.
   func triesWholeStream(_ exchange: Exchange) -> Bool {
     guard options.transport == .auto, exchange.isInitialize, !wholeStream.isInUse,
       [400, 404, 405].contains(exchange.status), exchange.errorAnswer == nil
@@ -72,7 +72,8 @@ extension Bridge {
     exchange.deadline = newDeadline
   }
 
-  /// Ends the exchanges that were answered on the stream, and sends those that waited for its address.
+  /// Ends the exchanges that were answered on the stream, and sends the exchanges that waited for the stream's
+  /// address.
   func releaseAnswered() {
     guard wholeStream.endpoint != nil else { return }
     for exchange in all(where: { $0.isAtServer && $0.openIDs.isEmpty }) { finish(exchange) }
@@ -136,7 +137,8 @@ extension Bridge {
           .unreachable, "\(options.serverName) has sent no address for the messages. Nothing was sent."))
   }
 
-  /// The stream, if the server has to answer. A stream that waits for a token or for the user has its own deadline.
+  /// The stream if its request was sent or pauses before the next attempt, so that the deadline for the server
+  /// applies. A stream that waits for a token or for the user has its own deadline.
   var streamAtServer: Exchange? {
     all { stream in
       guard stream.kind == .wholeStream else { return false }

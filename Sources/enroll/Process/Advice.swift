@@ -91,8 +91,8 @@ enum HintedCommand: CaseIterable {
   }
 }
 
-/// The user's options that a hint repeats: configuration, store, account and keys, and the provider if no profile has
-/// it.
+/// The user's options that a hint repeats: configuration, store, account and keys, and the provider if no profile
+/// names it.
 struct Said {
   var place: [String] = []
   /// The resource to which the profile in ``place`` belongs; nil if the user named the configuration.

@@ -5,7 +5,7 @@ struct CommandRequest {
   var place: PlaceOptions
   /// Whether a user at the terminal may be asked for a passphrase or a PIN.
   var mayAsk = true
-  /// The provider from the command line, if the command takes one.
+  /// The provider from the command line, if the command accepts one.
   var provider: NamedProvider?
   /// The resource of the requested tokens, if there is one.
   var resource: String?

@@ -222,7 +222,8 @@ final class CommandSession {
   /// has ended is not included: the call that waits for it reports it.
   func reportedLines() -> [String]? {
     guard let error = reports.removeLast(), error.helps != .registerAgain else { return nil }
-    // The provider's own error code is left out, so that only the field selects the advice: the sign-in continues.
+    // The provider's own error code is left out, because its advice is for a sign-in that has ended, and this sign-in
+    // continues. Only the field selects the advice.
     let failure = Failure(EnrollError(error.code, error.message, field: error.field))
     return ["The sign-in waits and is tried again: \(Shown.message(failure.message))"]
       + (failure.advice.map { [$0.text(said)] } ?? [])

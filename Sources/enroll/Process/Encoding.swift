@@ -3,8 +3,8 @@
 import CPosix
 import EnrollPosix
 
-/// Paths and names are text here. Bytes that are not UTF-8 are refused, because they would become another path, and
-/// so another store.
+/// Paths and names are text in this program. Bytes that are not UTF-8 are refused, because they would be changed, and
+/// the program would then use another path or another store.
 enum Encoding {
   private static let variables = ["ENROLL_STORE", "ENROLL_CONFIG", "ENROLL_PROFILE", "ENROLL_ACCOUNT"]
 

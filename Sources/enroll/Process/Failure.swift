@@ -16,9 +16,9 @@ extension EnrollError {
 struct Failure: Error {
   var ending: CommandStatus
   var message: String
-  /// Advice that names a command.
+  /// What the user can do; nil for no advice.
   var advice: Advice?
-  /// The library's error, if it is one.
+  /// The library's error, if the failure comes from the library.
   var error: EnrollError?
   /// Whether ``guessing(_:)`` has looked for a hint.
   private var isGuessed = false

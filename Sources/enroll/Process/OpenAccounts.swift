@@ -15,7 +15,7 @@ struct OpenAccounts {
     let client: Client
     /// The processes for the client's steps; nil for a client without a store.
     let steps: OrderedSteps?
-    /// nil if nobody observes the client.
+    /// Identifies the observer of the client; nil if nobody observes the client.
     var ticket: Int?
   }
 
@@ -30,7 +30,7 @@ struct OpenAccounts {
     open[index].ticket = client.observe(observer)
   }
 
-  /// The processes of the client's steps unlock its account with this PIN.
+  /// Makes the processes of the client's steps unlock the account with this PIN.
   func use(_ pin: Secret, for client: Client) {
     if let index = index(of: client) { open[index].steps?.use(pin) }
   }

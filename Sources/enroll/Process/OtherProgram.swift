@@ -5,11 +5,11 @@ import CPosix
 import EnrollPosix
 
 enum OtherProgram {
-  /// The signals and the limit at the start. Written once, before the first thread.
+  /// The signal settings and the limit of core dumps at the start. Written once, before the first thread.
   nonisolated(unsafe) private static var start = enroll_posix_start()
 
-  /// Saves the signals and the limit with which this process was started, because the other program must get the same
-  /// ones. Call it before anything changes them.
+  /// Saves the signal settings and the limit of core dumps with which this process was started, because the other
+  /// program must get the same ones. Call it before anything changes them.
   static func noteStart() { enroll_posix_note_start(&start) }
 
   /// - Parameters:

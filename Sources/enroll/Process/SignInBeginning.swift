@@ -1,5 +1,5 @@
 // The beginning of a sign-in. An account can have only a limited number of pending transactions, and killed commands
-// may have left that number of them.
+// may have left so many that no further transaction is possible.
 
 import EnrollRules
 import EnrollHost

@@ -40,8 +40,8 @@ struct AccountList {
     for name in names { rows.append(try Self.row(name, profiles, session)) }
   }
 
-  /// The names, and the error about a damaged record: the first listing sets it aside, and the next one returns all
-  /// other accounts.
+  /// The names, and the error about a damaged record: the first listing sets the record aside, and a second listing
+  /// returns all other accounts.
   private static func names(_ session: CommandSession) throws(Failure) -> (names: [String], damage: Failure?)
   {
     var damage: Failure?
@@ -80,8 +80,8 @@ struct AccountList {
     return [(nil, try session.configuration())]
   }
 
-  /// The account with its profile: the first profile that is signed in; if there is none, the first whose
-  /// sign-in waits.
+  /// The account with its profile: the first profile whose user is signed in. If nobody is signed in, the first
+  /// profile with a sign-in that waits for confirmation.
   private static func row(
     _ name: String, _ profiles: [Profile], _ session: CommandSession
   ) throws(Failure) -> Row {

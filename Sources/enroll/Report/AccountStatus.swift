@@ -67,7 +67,8 @@ struct AccountStatus {
         (advice, colour) = (CommandStatus.signInNeeded.advice, .bad)
       case .retry, .wait:
         let cause = CommandStatus(failure.error)
-        // As for a token, only the provider's own error code counts: without it, an intermediary may have answered.
+        // As in ``TokenReport``, only an error code of the provider means a refusal: an error without such a code may
+        // come from an intermediary.
         let isRefused = failure.error.code == .oauth && failure.error.oauthError != nil
         let status: CommandStatus = cause.isOfThisMachine ? cause : isRefused ? .refused : .unreachable
         ending = failure.isTokenUsable ? .done : status

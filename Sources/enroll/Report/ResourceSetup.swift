@@ -97,7 +97,7 @@ final class ResourceSetup {
     let client = try registered(
       found, redirectURI: redirectURI, scopes: scopes, again: again, instead: hasMoved ? issuer : nil)
     guard hasMoved else { return profile.replacingClient(by: client) }
-    // Most of the user's keys are for the previous server, so only these are kept.
+    // Most of the user's keys are for the previous server, so only the following keys are kept.
     var configuration = client
     configuration.prompt = profile.prompt
     configuration.certificateFile = profile.certificateFile

@@ -180,8 +180,8 @@ struct SignIn {
     return status
   }
 
-  /// Whether the command names scopes while there is no session, and a sign-in waits that may have requested other
-  /// scopes. False for a resource, because its profile has the scopes of its sign-in.
+  /// Whether the waiting sign-in may have requested other scopes than this command: the command names scopes, and
+  /// there is no session. False for a resource, because its profile has the scopes of its sign-in.
   private func asksForOther(than kept: AccountSnapshot) -> Bool {
     resource == nil && !way.scopes.isEmpty && kept.waiting != nil && kept.expiresAt == nil
   }

@@ -130,8 +130,8 @@ extension SignIn {
     }
   }
 
-  /// Completes the transaction with a URL that the user pasted, from a browser that could not reach this machine. It
-  /// runs within a `tick` of the wait, so it draws nothing.
+  /// Completes the transaction with a URL that the user pasted, from a browser that could not reach this machine. This
+  /// function runs within a `tick` of the wait, so it draws nothing.
   /// - Returns: the message that the URL is not the redirect; nil if it may be the redirect.
   private func resume(_ typed: String, _ client: Client, _ begun: Transaction) -> String? {
     let address = typed.filter { !$0.isWhitespace }
@@ -141,7 +141,7 @@ extension SignIn {
         address, transactionID: begun.transactionID, until: client.usualDeadline, cancellation: nil)
       return nil
     } catch {
-      // The call that waits for the transaction reports an error that settles it.
+      // An error that ends the transaction is reported by the call that waits for the transaction.
       guard [.unsolicited, .redirectMalformed, .redirectMismatch].contains(error.code) else { return nil }
       return "This address is not the redirect: \(Shown.message(error.message))"
     }

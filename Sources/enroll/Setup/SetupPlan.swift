@@ -75,7 +75,7 @@ struct SetupPlan: Equatable {
 
 /// A file of another program.
 enum SetupFile {
-  /// nil if there is no such file.
+  /// The text of a file; nil if there is no such file.
   /// - Throws: `.failed` for a file that cannot be read, or is not UTF-8, and for a link whose target does not exist.
   ///   Such a file is not changed.
   static func read(_ path: String) throws(Failure) -> String? {

@@ -55,7 +55,7 @@ struct SetupRequest {
     return "\(home)/\(below)"
   }
 
-  /// Adds a link to this program, with the name that a tool starts, unless there is already such a program.
+  /// Adds a link to this program under the name that a tool starts, unless a program with this name exists.
   func link(_ path: String, isThere: Bool, _ plan: inout SetupPlan) {
     guard !isThere else { return }
     plan.steps.append(.link(path: path, to: OwnProgram.path))
@@ -109,7 +109,7 @@ extension SetupTool {
   }
 
   private static func isGitHelper(_ value: String) -> Bool {
-    // A path with spaces is quoted.
+    // `enroll setup` quotes a path with spaces.
     value.hasPrefix("!")
       && ["enroll credential git ", "enroll' credential git "].contains { ASCII.contains(value, $0) }
   }

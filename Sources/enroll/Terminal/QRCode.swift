@@ -142,7 +142,7 @@ struct QRCode {
 
   /// Draws the level of error correction and the mask, both twice, with ten correction bits (§7.9).
   private mutating func drawFormat(_ mask: Int) {
-    // 01 stands for level L.
+    // 01 is the number of level L.
     let data = 0b01 << 3 | mask
     var rest = data
     for _ in 0..<10 { rest = rest << 1 ^ (rest >> 9 & 1) * 0x537 }

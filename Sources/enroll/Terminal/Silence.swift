@@ -5,7 +5,7 @@ import CPosix
 
 /// A class, because the terminal is restored only once.
 final class Silence {
-  /// The signals that stop or end the program, and the one that continues it.
+  /// The signals that stop or end the program, and the signal that continues it.
   private static let signals = [SIGTSTP, SIGQUIT, SIGCONT]
 
   /// Readable after one of the signals, for ``handleSignals()``.

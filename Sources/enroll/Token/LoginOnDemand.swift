@@ -26,7 +26,7 @@ struct LoginOnDemand {
       guard error.ending == .signInNeeded, try login.isPossible, let files = SignInFiles(session.place) else {
         throw error
       }
-      // If a process signs in now, it confirms its own sign-in.
+      // If another process signs in now, the waiting sign-in may be that process's own, which that process confirms.
       if !files.isBusy { try login.requireNoQuestion() }
       try login.perform(files, instead: error)
     }

@@ -8,7 +8,7 @@ import EnrollPosix
 struct TokenWait {
   /// Whether the user set the timeout.
   private let isNamed: Bool
-  /// The end of this time, if the process is never stopped.
+  /// The instant at which the time ends, if the process is never stopped.
   private let end: Instant
   private let stoppedBefore: Int64
   /// How long the process had been stopped at the last request.

@@ -63,7 +63,7 @@ static inline void check_add(check_case *added) {
       CHECK_FAIL("%s is %s, expected %s", #call, enroll_status_name(check_came), #expected);       \
   } while (0)
 
-/* For calls whose last argument is &error: prints why the call failed. */
+/* Checks that a call succeeds; if it fails, prints its error. The last argument of the call must be &error. */
 #define CHECK_OK(call)                                                                                           \
   do {                                                                                                           \
     enroll_status check_came = (call);                                                                           \

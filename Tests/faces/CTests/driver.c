@@ -17,7 +17,7 @@
 static enroll_client *client;
 static enroll_error error = ENROLL_ERROR_INIT;
 
-/* Runs a command: its result goes to *result, and when it fails the reason into `error`. */
+/* Runs a command. Its result goes to *result; the reason for a failure goes into `error`. */
 typedef enroll_status (*handler)(json_t *parameters, json_t **result);
 
 static enroll_status client_open(json_t *parameters, json_t **result) {
@@ -313,7 +313,7 @@ static enroll_status answer_access(enroll_status status, const enroll_access *ac
   return ENROLL_OK;
 }
 
-/* The parameters `resource` and `scope`; NULL without both. */
+/* The parameters `resource` and `scope`; NULL if the command has neither. */
 static const enroll_audience *audience_of(json_t *parameters, enroll_audience *audience) {
   text resource = text_of(parameters, "resource"), scope = text_of(parameters, "scope");
   if (resource.data == NULL && scope.data == NULL) return NULL;

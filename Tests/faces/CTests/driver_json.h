@@ -21,10 +21,10 @@ char *words_of(json_t *parameters, const char *name);
 
 json_t *json_of_error(const enroll_error *error);
 json_t *json_of_begun(const enroll_transaction *transaction, const enroll_buf *url, const enroll_buf *redirect_uri);
-/* `claims` is the profile, in the state awaitingConfirmation. */
+/* `claims` is the profile; it is only used in the state awaitingConfirmation. */
 json_t *json_of_state(const enroll_state *state, json_t *claims);
 json_t *json_of_access(const enroll_access *access, const enroll_buf *token);
-/* The outcome without a token that this error stands for; NULL if the error stands for no outcome. */
+/* The outcome without a token that this error means; NULL if the error means no such outcome. */
 json_t *json_of_no_token(const enroll_error *error);
 /* Parses and frees a buffer. */
 json_t *json_of_buffer(enroll_buf *buffer);

@@ -11,7 +11,7 @@
 
 #define ISSUER "https://provider.example"
 #define REDIRECT "com.example.app:/callback"
-/* No test waits that long unless something hangs. */
+/* A test waits this long only if something hangs. */
 #define TIMEOUT_SECONDS 300
 
 struct provider {

@@ -10,25 +10,26 @@
 typedef struct provider provider;
 
 provider *provider_new(void);
-/* Free the provider's clients first. */
+/* Frees the provider. The caller has freed the provider's clients before. */
 void provider_free(provider *server);
 
 /* A client of the provider. `directory` is the directory of the store; NULL keeps the store in memory. */
 enroll_client *provider_client(provider *server, const char *directory);
-/* Opens a client with these options. The configuration, the store and the transport are set here. */
+/* Opens a client with these options. This function sets the configuration, the store and the transport in them. */
 enroll_client *provider_open(provider *server, const char *directory, enroll_client_options options);
 /* As provider_client; the user has also signed in and confirmed. */
 enroll_client *provider_signed_in(provider *server, const char *directory);
 /* Signs in with a client that has no session yet. */
 void provider_sign_in(provider *server, enroll_client *client);
-/* The redirect to which the browser returns after it opened `url`. Free it. */
+/* The redirect to which the browser returns after it opened `url`. The caller frees it. */
 char *provider_redirect(provider *server, const char *url);
 
 /* How long the tokens of the next answers live, in seconds. */
 void provider_set_lifetime(provider *server, int64_t seconds);
 /* The length of the access tokens of the next answers, in bytes; 0 for short ones. */
 void provider_set_token_bytes(provider *server, int bytes);
-/* The token endpoint's next answers: 200 issues tokens, any other status an empty JSON object. */
+/* Sets the status of the token endpoint's next answers: 200 issues tokens, and any other status has an empty JSON
+ * object. */
 void provider_set_token_status(provider *server, int status);
 /* Requests to the token endpoint wait until provider_release. */
 void provider_hold(provider *server);

@@ -21,8 +21,8 @@ CUSTOM = "com.example.app:/callback"
 
 
 def play_user(url):
-    """The redirect that the browser would get after alice signed in; a loopback redirect is followed. The provider's
-    pages have their own tests."""
+    """Signs alice in, and returns the redirect that the browser would get; a loopback redirect is followed. The
+    provider's pages have their own tests."""
     issuer = "{0.scheme}://{0.netloc}".format(urllib.parse.urlsplit(url))
     wish = json.dumps({"do": "settle", "url": url}).encode()
     request = urllib.request.Request(f"{issuer}/_control", wish, {"Content-Type": "application/json"})
@@ -97,7 +97,7 @@ def walk(issuer, variant, redirect, wrapper=()):
         begun = driver.call("registration.begin", kind="signIn")
         answer = play_user(begun["action"]["url"])
         if redirect == CUSTOM:
-            # A different process may finish the sign-in than the process that began it.
+            # Another process than the one that began the sign-in may finish it.
             driver.process.kill()
             driver.close()
             driver = Driver(variant, wrapper)
@@ -130,8 +130,8 @@ def walk(issuer, variant, redirect, wrapper=()):
 
 
 def no_http(issuer, variant):
-    """Without libcurl, or in a library that was built without it, a command that needs HTTP fails with an error about
-    it."""
+    """Without libcurl, or in a library that was built without libcurl, a command that needs HTTP fails with an
+    error that says so."""
     with tempfile.TemporaryDirectory() as home:
         driver = Driver(variant)
         driver.call("client.open", configuration={"issuer": issuer, "clientId": "native", "redirectUri": CUSTOM,

@@ -1,6 +1,6 @@
-"""Every function of the header as a row that test_table.c and test_handles.c call: the kind of each parameter,
-whether it is required, and a call of the function with arguments of these kinds. A function with a parameter of an
-unknown kind is an error, so no function is left out."""
+"""Makes a row of each function in the header, for test_table.c and test_handles.c. A row has the kind of each
+parameter, whether the parameter is required, and a call of the function with arguments of these kinds. A function
+with a parameter of an unknown kind is an error, so no function is left out."""
 
 import sys
 from pathlib import Path

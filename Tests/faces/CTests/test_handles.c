@@ -81,7 +81,7 @@ TEST("every function refuses handles of another kind and invented ones") {
   CHECK_STATUS(ENROLL_E_HANDLE, enroll_client_free((enroll_client *)(void *)call));
   CHECK_STATUS(ENROLL_OK, enroll_pending_free(call));
   CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
-  /* The call has ended by its callback, although its handle and the client were freed. */
+  /* The callback has run, although the handle of the call and the client were freed. */
   waiter_wait(done);
   waiter_free(done);
   provider_free(server);

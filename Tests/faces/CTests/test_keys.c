@@ -1,5 +1,5 @@
-/* What guards the key of a store: the host's own secret store, a passphrase, key files; and stores that change from
- * one to another (R41). */
+/* What guards the key of a store: the host's own secret store, a passphrase, or key files; and stores that move from
+ * one of these to another (R41). */
 
 #include <pthread.h>
 #include <sys/stat.h>
@@ -188,7 +188,7 @@ TEST("the host's secrets guard a store: locked, lost and failing ones are told a
   CHECK_STATUS(ENROLL_E_STORE_LOCKED, state_of(path, &keys, &error));
   CHECK(strstr(error.message, own.names[0]) != NULL);
 
-  /* The secret store is unlocked while one client is open. */
+  /* The secret store is locked when the client opens, and is unlocked while the client is open. */
   own.answer = ENROLL_E_STORE_LOCKED;
   enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
   options.configuration = configuration;

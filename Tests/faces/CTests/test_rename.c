@@ -1,7 +1,7 @@
 /* Renaming that never replaces an existing file, as it works on Android below API level 30: with the folder locked,
  * Sources/CPosix/rename-locked.h checks that the new name is free, and renames. The header is portable, so its code
- * runs here. Functions of this file replace the three system calls that it makes, and check the lock at that
- * moment. */
+ * runs here. Functions of this file replace the three system calls of that code, and check at each call whether the
+ * folder is locked. */
 
 /* The shims are compiled without _GNU_SOURCE (Sources/CPosix/shim.h). */
 #undef _GNU_SOURCE

@@ -54,7 +54,8 @@ static int listen_here(struct server *server) {
   return 1;
 }
 
-/* Accepts the server's connection with a descriptor above 2, too. */
+/* Accepts a connection. The server's end gets a descriptor above 2, too, because the log writes to the descriptors 0
+ * to 2. */
 static int accept_above(int listener) {
   int low[3], count = 0;
   while (count < 3 && (low[count] = open("/", O_PATH | O_CLOEXEC)) >= 0 && low[count] < 3) count++;
@@ -194,7 +195,8 @@ TEST("a host whose standard streams are closed and written to loses nothing, and
 }
 
 int main(int count, char **words) {
-  /* If this program is built for another processor, it cannot be started directly: the variable names its launcher. */
+  /* If this program is built for another processor, it cannot be started directly: the variable ENROLL_TEST_PROGRAM
+   * names its launcher. */
   program = getenv("ENROLL_TEST_PROGRAM") != NULL ? getenv("ENROLL_TEST_PROGRAM") : words[0];
   if (count == 3 && strcmp(words[1], "--without-streams") == 0) return without_streams(words[2]);
   return check_main(count, words);

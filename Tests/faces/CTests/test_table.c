@@ -72,7 +72,8 @@ TEST("every text is refused that is NULL with a size, is not given, is too long,
   FOR_EACH_ROW(function) {
     for (int index = 0; index + 1 < function->count; index++) {
       const parameter *wanted = &function->parameters[index];
-      /* Functions for a response check the response before the text, and there is none here: see test_transport.c. */
+      /* Functions for a response check the response before the text, and this test has no response: see
+       * test_transport.c. */
       if (wanted->kind != TEXT || takes(function, RESPONSE)) continue;
       texts++;
       for (size_t way = 0; way < sizeof bad / sizeof *bad; way++) {
@@ -97,8 +98,8 @@ TEST("every text is refused that is NULL with a size, is not given, is too long,
   tear_down(&own);
 }
 
-/* The limit of a text: the header's opening comment gives 256 bytes, other comments give the others. 0: not tested
- * here, because the core has a limit of its own. */
+/* The limit of a text in bytes: 256 according to the header's opening comment, unless the comment of the function
+ * gives another limit. 0: not tested here, because the core has a limit of its own. */
 static size_t limit_of(const char *name) {
   static const struct {
     const char *name;
@@ -276,7 +277,7 @@ static void check_each_handle(fixture *own, enroll_status expected, const char *
     if (strcmp(function->name, "enroll_pending_free") == 0) continue;
     if (strcmp(function->name, "enroll_queue_free") == 0) continue;
     if (!takes_handle(function)) continue;
-    /* Inside a callback, only functions that take a client are refused, and enroll_queue_dispatch. */
+    /* Inside a callback the library refuses only functions that take a client, and enroll_queue_dispatch. */
     int runs = takes(function, CLIENT) || strcmp(function->name, "enroll_queue_dispatch") == 0;
     if (expected == ENROLL_E_REENTRANT && !runs) continue;
     fill(&given, function, own->client, own->pending);
@@ -413,7 +414,7 @@ TEST("a client may be freed while other threads call every function that takes i
       callers[index].calls = 0;
       CHECK_NUMBER(0, pthread_create(&threads[index], NULL, calls_until_freed, &callers[index]));
     }
-    /* Frees the client in the middle of their calls: in each round, of different functions. */
+    /* Frees the client while the threads call functions; in each round they have reached other functions. */
     for (int index = 0; index < CALLERS; index++)
       while (__atomic_load_n(&callers[index].calls, __ATOMIC_RELAXED) < 5 * round) sched_yield();
     CHECK_STATUS(ENROLL_OK, enroll_client_free(client));

@@ -247,7 +247,7 @@ static size_t callback_stack(size_t usual) {
   pthread_getattr_default_np(&before);
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, usual);
-  /* First all threads end whose stacks have the earlier size. */
+  /* Waits first until every thread whose stack has the earlier size has ended. */
   int is_set = threads_settled(own_threads) == own_threads && pthread_setattr_default_np(&attributes) == 0;
   provider *server = provider_new();
   enroll_client *client = provider_signed_in(server, NULL);
@@ -375,7 +375,7 @@ static int ended(int number, const char *folder) {
 }
 
 TEST("a process that calls exit() during a renewal ends in order") {
-  /* The test runs many processes, because a fault of this kind appears in one of about thirty. */
+  /* The test runs many processes, because a fault of this kind appears in about one process in thirty. */
   const char *wanted = getenv("EXITS");
   int runs = wanted != NULL ? atoi(wanted) : RUNNING_ON_VALGRIND ? 4 : 200, wrong = 0;
   char folder[32] = "/dev/shm/enroll-exit-XXXXXX", command[64];
@@ -389,7 +389,8 @@ TEST("a process that calls exit() during a renewal ends in order") {
 
 int main(int count, char **words) {
   own_threads = threads();
-  /* If this program is built for another processor, it cannot be started directly: the variable names its launcher. */
+  /* If this program is built for another processor, it cannot be started directly: the variable ENROLL_TEST_PROGRAM
+   * names its launcher. */
   program = getenv("ENROLL_TEST_PROGRAM") != NULL ? getenv("ENROLL_TEST_PROGRAM") : words[0];
   if (count == 4 && strcmp(words[1], "--exit") == 0) exit_while_renewing(atoi(words[2]), words[3]);
   return check_main(count, words);

@@ -17,7 +17,7 @@ from terminal import TIMEOUT, Terminal
 
 ENROLL = os.environ.get("ENROLL") or str(TOP / "build/bin/enroll")
 
-# Variables of the user who runs the tests, which must not change their results.
+# Environment variables of the user who runs the tests. They must not change the results of the tests.
 OWN = re.compile(r"^(ENROLL|SUDO_|XDG_|DBUS_|SSH_|LC_|LANG|DISPLAY|WAYLAND|BROWSER|COLUMNS|NO_COLOR|TERM$)")
 
 BROWSER = """#!/bin/sh
@@ -26,7 +26,7 @@ printf '%s\\n' "$1" >>"$0.opened"
 exit {status}
 """
 
-# Clocks that are ahead by $LATER seconds.
+# A preloaded library that moves the clocks ahead by $LATER seconds.
 LATER = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -42,7 +42,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 """
 
 # A shell makes background programs ignore SIGINT and SIGQUIT, and nohup makes them ignore SIGHUP. Every child would
-# inherit that.
+# inherit these settings.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -131,7 +131,7 @@ class CommandCase(unittest.TestCase):
         return (done.stdout or b"").decode(), words
 
     def assertKeepsPlace(self, hint, arguments):
-        """Checks that the advised command has the same profile, account and store."""
+        """Checks that the advised command has the profile, account and store that `arguments` name."""
         if hint.endswith("--help"):
             return
         said = shlex.split(hint)
@@ -169,7 +169,7 @@ class CommandCase(unittest.TestCase):
         return terminal
 
     def preload(self, text):
-        """C functions that replace the system's in every later command."""
+        """Makes these C functions replace the system's functions in every later command."""
         source = workspace("preload") / "library.c"
         source.write_text(text)
         library = source.with_suffix(".so")

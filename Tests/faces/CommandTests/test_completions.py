@@ -65,7 +65,7 @@ class Completions(CommandCase):
         self.assertEqual(self.bash("enroll", "exec", "--", "otherpro"), ["otherprogram"])
         self.assertEqual(self.fish("enroll exec -- otherpro"), {"otherprogram"})
         self.zsh("enroll exec -- otherpro").shows("enroll exec -- otherprogram ")
-        # The other program's own completion.
+        # The completion of the other program itself, which here is also `enroll`.
         self.assertEqual(self.bash("enroll", "exec", "--min-lifetime", "5", "--", "enroll", "tok"), ["token"])
         self.assertEqual(self.fish("enroll exec --min-lifetime 5 -- enroll tok"), {"token"})
         self.zsh("enroll exec -- enroll tok").shows("enroll exec -- enroll token ")

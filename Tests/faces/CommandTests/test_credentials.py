@@ -1,6 +1,6 @@
-"""`enroll credential`, by recorded dialogues: what each program writes, and what it must read. The dialogues were recorded
-with git 2.55, crane 0.22, cargo 1.95, Go 1.26, Terraform 1.11, pip 26 and uv 0.13; that of Bazel comes from its
-specification. test_programs.py runs the programs themselves."""
+"""`enroll credential`, by recorded dialogues: what each program writes, and what it must read. The dialogues were
+recorded with git 2.55, crane 0.22, cargo 1.95, Go 1.26, Terraform 1.11, pip 26 and uv 0.13; the dialogue of Bazel
+comes from its specification. test_programs.py runs the programs themselves."""
 
 import base64
 import json
@@ -30,7 +30,8 @@ DIALOGUES = {
 }
 
 
-#: With TORTURE=1 each format is tested with all inputs, otherwise with two; the next format uses the next two.
+#: With TORTURE=1 each format is tested with all inputs. Otherwise each format is tested with two inputs, and the next
+#: format with the next two.
 ALL = os.environ.get("TORTURE") == "1"
 
 

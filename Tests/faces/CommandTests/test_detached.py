@@ -45,7 +45,7 @@ pid_t fork(void) {
 
 
 class DetachedCase(CommandCase):
-    """The provider rotates refresh tokens, and accepts no old one again."""
+    """The provider rotates refresh tokens, and does not accept an old refresh token again."""
 
     def provide(self):
         return self.own_sandbox("--grace", "0", "--device-interval", "1")
@@ -63,7 +63,7 @@ class DetachedCase(CommandCase):
             "tokenEndpoint": self.gate.url, "authorizationResponseIssParameterSupported": True})
 
     def held_back(self, start, *arguments, **options):
-        """Starts a command; returns when its request is at the token endpoint, without an answer."""
+        """Starts a command; returns when its request has reached the token endpoint, and before the answer."""
         self.gate.close_it()
         child = start(*arguments, **options)
         self.assertTrue(self.gate.reached.wait(TIMEOUT))
@@ -160,7 +160,7 @@ class Detached(DetachedCase):
         self.sign_in()
         child = self.held_back(self.start, "token", "--renew")
         child.kill()
-        # The command's streams are closed with it, although the renewal goes on.
+        # The command's streams are closed when the command ends, although the renewal goes on.
         child.communicate(timeout=TIMEOUT)
         self.assertEqual(len(self.detached()), 1)
         self.assertStored()
@@ -281,7 +281,7 @@ class Detached(DetachedCase):
         files = {name: os.readlink(process / "fd" / name) for name in os.listdir(process / "fd")}
         self.assertEqual([files[name] for name in "012"], ["/dev/null"] * 3)
         foreign = [name for name in files.values() if not name.startswith((str(self.store), "socket:", "anon_inode:"))]
-        # The standard streams, and the pipe to the command.
+        # These four are the standard streams, and the pipe to the command.
         self.assertEqual(len(foreign), 4, files)
         self.assertNotIn(str(self.home / "output"), foreign)
         self.gate.open_it()

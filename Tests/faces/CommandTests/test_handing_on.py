@@ -62,7 +62,7 @@ class Exec(CommandCase):
         seen = self.witness()
         self.assertEqual(seen["token"], self.token())
         self.assertEqual((seen["blocked"], seen["home"]), ([], str(self.home)))
-        # One descriptor belongs to the listing itself.
+        # The program itself has one descriptor open while it lists the folder.
         self.assertLessEqual(len(seen["open"]), 1, seen["open"])
 
     def test_an_earlier_value_goes_whatever_it_begins_with(self):
@@ -346,7 +346,7 @@ class Kubectl(CommandCase):
 
 
 class IDTokens(CommandCase):
-    """id_tokens that are about to expire. Those of the sandbox last as long as its access tokens."""
+    """id_tokens that are about to expire. The sandbox's id_tokens last as long as its access tokens."""
 
     def provide(self):
         return self.own_sandbox()

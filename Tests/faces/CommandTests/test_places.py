@@ -1,6 +1,5 @@
-"""Paths of configuration and store: missing, unreadable, through a pipe, and with names that are not UTF-8 (enroll(1),
---config,
---store)."""
+"""Paths of configuration and store: missing, unreadable, through a pipe, and with names that are not UTF-8
+(enroll(1), --config, --store)."""
 
 import os
 import resource

@@ -120,7 +120,8 @@ class Process(CommandCase):
         self.assertEqual(self.run_enroll("exec", "--", "sh", "-c", "echo $ACCESS_TOKEN")[0].strip(), token)
 
     def test_a_token_that_cannot_wait_does_not_wait_for_the_loading_of_libcurl(self):
-        """The command loads libcurl while it begins the renewal; here, a loader takes longer than the test waits."""
+        """The command loads libcurl while it begins the renewal. Here the loader never finishes, and the token
+        must not wait for it."""
         self.sign_in()
         self.without_curl()
         done = self.run_as(ENROLL, "token", "--renew", "--timeout", "0")

@@ -11,7 +11,7 @@ from test_credentials import DIALOGUES, Cargo
 
 ENROLLD = os.environ.get("ENROLLD") or str(TOP / "build/bin/enrolld")
 HOST = "host.example"
-#: For each link: its format, the words that the program adds, its input, its word for no credential.
+#: For each link: its format, and the words that the program adds. DIALOGUES has the inputs and answers.
 LINKS = {
     "git-credential-enroll": ("git", ["get"]), "docker-credential-enroll": ("docker", ["get"]),
     "enroll-bazel-credential": ("bazel", ["get"]), "cargo-credential-enroll": ("cargo", ["--cargo-plugin"]),

@@ -192,7 +192,7 @@ class Setup(ProgramCase):
         self.assertDone(*words)
         entry = {"host": HOST, "for": ["docker"], "username": "me", "resource": unknown, "account": "bob"}
         self.assertEqual(self.hosts(), [entry])
-        # These commands would set up a different token than the entry.
+        # These commands would set up a different token than the entry's.
         for others in ([], ["--account", "bob"], ["--resource", unknown, "--profile", "default"]):
             for remove in ([], ["--remove"]):
                 said = self.set_up("docker", HOST, *others, *remove, "--yes", status=2)[1]

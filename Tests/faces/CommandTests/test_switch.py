@@ -1,4 +1,4 @@
-"""Several accounts: the one that the commands use, and the status of all of them."""
+"""Several accounts: which account the commands use, and the status of all accounts."""
 
 import json
 

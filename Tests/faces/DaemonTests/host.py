@@ -9,7 +9,8 @@ from daemon import TIMEOUT, Declined
 
 
 class HTTP:
-    """Sends the daemon's requests. `before` gets each request first, and may answer it itself."""
+    """Sends the HTTP requests that the daemon asks its host to send. `before` gets each request first, and may
+    answer it itself."""
 
     def __init__(self, before=None, binary=False):
         self.seen = []

@@ -93,8 +93,8 @@ def lines(message):
 
 
 class Due:
-    """The answers that the daemon must send to one message: `answers` as (id, code), where code is None for a known
-    request; in one array if `is_batch`."""
+    """The answers that the daemon must send to one message. `answers` has them as (id, code); code is None for a
+    known request. If `is_batch`, the answers come in one array."""
 
     def __init__(self, message):
         self.is_batch = False

@@ -71,7 +71,7 @@ class Closing(SandboxCase):
                 following.call("token.revoke", client=self.open(following))
 
     def test_ctrl_c_again_later_ends_it_at_once(self):
-        # A shell ignores SIGINT for background programs, and the daemon would inherit that.
+        # A shell starts background programs with SIGINT ignored, and the daemon would inherit this setting.
         self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         daemon, _ = self.renewing()
         while daemon.process.poll() is None:
@@ -211,7 +211,7 @@ class Locks(SandboxCase):
 
     @contextlib.contextmanager
     def waiting(self, suffix, method, **parameters):
-        """A daemon with a call that waits for such a lock."""
+        """A daemon with a call that waits for the lock of this suffix."""
         daemon, client = self.signed_in()
         with contextlib.ExitStack() as locks:
             for name in os.listdir(self.store):

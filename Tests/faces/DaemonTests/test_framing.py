@@ -10,7 +10,7 @@ CALL = {"jsonrpc": "2.0", "id": "call", "method": "expiry.check", "params": {"ex
 
 
 def padded(size):
-    """A request with that many bytes."""
+    """A request of `size` bytes."""
     request = json.dumps({**CALL, "padding": ""}).encode()
     return request.replace(b'"padding": ""', b'"padding": "' + b"x" * (size - len(request)) + b'"')
 

@@ -354,7 +354,7 @@ class Answers(unittest.TestCase):
         return caught.exception
 
     def document(self, limit):
-        """A valid document with that many bytes."""
+        """A valid document of `limit` bytes."""
         document = json.dumps({
             "issuer": NOBODY["issuer"], "authorization_endpoint": "https://id.example/a",
             "token_endpoint": "https://id.example/t", "jwks_uri": "https://id.example/k", "x": ""})

@@ -34,7 +34,7 @@ class Host:
             [ENROLLD, "--log-level", "warning"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
             env={**own, "HOME": home.name})  # fmt: skip
         self.headers = headers
-        # How often each (id, code) was answered, and how many batches of each length were.
+        # How often each (id, code) was answered, and the number of answered batches of each length.
         self.answers = collections.Counter()
         self.batches = collections.Counter()
         self._good = {}

@@ -92,7 +92,7 @@ class Endings(unittest.TestCase):
 
     def test_a_signal_ends_it_in_order(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            # A shell ignores SIGINT for background programs, and the daemon would inherit that.
+            # A shell starts background programs with SIGINT ignored, and the daemon would inherit this setting.
             daemon = self.daemon(preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
             daemon.call("system.describe")
             daemon.process.send_signal(number)
@@ -214,7 +214,7 @@ class Hidden(unittest.TestCase):
                 process.stdout.readline()
                 limits = pathlib.Path(f"/proc/{process.pid}/limits").read_text()
                 core = next(line for line in limits.splitlines() if line.startswith("Max core file size"))
-                # Another program that the daemon starts may change its own limits.
+                # Only the soft limit is 0, so a program that the daemon starts may raise its own limit.
                 self.assertEqual(core.split()[4:6], ["0", "unlimited"])
                 # The files of an undumpable process in /proc belong to root.
                 self.assertEqual(os.stat(f"/proc/{process.pid}/environ").st_uid, 0)

@@ -1,4 +1,5 @@
-"""The calls that wait for other calls. A call that hangs delays no other answer (json-rpc.md, Time and load)."""
+"""Which calls wait for other calls, and that a call that hangs delays no other answer (json-rpc.md, Time and
+load)."""
 
 import pathlib
 import unittest

@@ -1,6 +1,6 @@
 /* A sign-in with a mistake: `bad_input CONFIGURATION STORE KEYS SECONDS` prints "status: message" of the first call
- * that fails, or "signed in". KEYS is the number of an ENROLL_KEYS_* constant. For
- * Tests/faces/ReadmeTests/bad_input.py. */
+ * that fails, or "signed in". KEYS is the number of an ENROLL_KEYS_* constant. Tests/faces/ReadmeTests/bad_input.py
+ * runs this program. */
 #include <enroll.h>
 #include <stdio.h>
 #include <stdlib.h>

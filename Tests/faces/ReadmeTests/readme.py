@@ -21,7 +21,7 @@ BLOCK = re.compile(r"(<!-- example: (\S+) -->\n```\w*\n)(.*?)(```\n)", re.S)
 
 
 def example(name):
-    """The text of a file, or with `FILE#NAME` of a part of it."""
+    """The text of a file or, for `FILE#NAME`, of a part of the file."""
     path, _, part = name.partition("#")
     text = (ROOT / path).read_text()
     if not part:

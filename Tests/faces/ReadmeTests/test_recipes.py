@@ -14,7 +14,7 @@ from test_readme import PYTHON
 
 PAGE = (ROOT / "docs/recipes.md").read_text()
 ENROLL = os.environ.get("ENROLL") or str(ROOT / "build/bin/enroll")
-#: The names that a block assumes.
+#: Runs before each block, and defines the names that the block uses.
 BEFORE = """
 import sys
 sys.path.insert(0, sys.argv[3])

@@ -121,7 +121,7 @@ class TutorialTests(unittest.TestCase):
         self.signs_in_once(ROOT / ".build/debug/tutorial-notes", plays=True, question="You signed in as Alice Example.")
 
     def swift_package(self):
-        """The package of the page, beside a checkout, as a reader makes it."""
+        """Makes the Swift package of the page in a folder next to a checkout, as a reader does."""
         page = (ROOT / "docs/tutorial/swift.md").read_text()
         manifest = re.search(r"<!-- manifest -->\n```swift\n(.*?)```", page, re.S)[1]
         folder = self.home / "notes"

@@ -12,7 +12,7 @@ from world import Clock
 # The stores name this address of their provider, so the sandbox has to listen there. Only one test at a time can use it
 # on this machine.
 PORT = 14280
-# Years from now, tests will renew a session that was made today.
+# The refresh tokens last very long, because tests will renew a session that was made today even years from now.
 LASTING = ("--refresh-lifetime", "3000000000")
 SOON = 10
 MONTH = 30 * 86400
@@ -23,8 +23,8 @@ ARCHIVES = sorted((TOP / "Tests/system/EarlierStores").glob("*.tar.gz"))
 
 
 class EarlierStore:
-    """One folder of the archive: `facts` says what was done in it and when; the sandbox restores the provider's
-    part."""
+    """One folder of the archive. `facts` says what was done in the folder, and when. The sandbox gets the
+    provider's memory from the folder."""
 
     def __init__(self, archive, name):
         self._lock = open(TOP / ".build/earlier.lock", "w")
@@ -32,7 +32,8 @@ class EarlierStore:
         self.folder = workspace("earlier")
         with tarfile.open(archive) as tar:
             members = [entry for entry in tar if entry.name.split("/")[1:2] == [name]]
-            # Python before 3.11.4 has no filters. The archives are this repository's own, so they are safe without one.
+            # Python before 3.11.4 has no extraction filters. The archives are this repository's own, so they are safe
+            # without a filter.
             tar.extractall(self.folder, members, **({"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}))
         self.folder /= name
         self.store = self.folder / "store"

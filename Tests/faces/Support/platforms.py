@@ -1,7 +1,7 @@
 """The platform under test: this machine's, or the one that ENROLL_TARGET names (scripts/sysroot lists them).
 
-qemu or musl's loader runs programs of another platform, behind a small program of the same name. A test starts that
-program like any other.
+Programs of another platform run in qemu or in musl's loader. For each of them there is a small launcher, which a test
+starts like any other program.
 """
 
 import functools
@@ -16,7 +16,7 @@ from processes import TOP
 TARGET = os.environ.get("ENROLL_TARGET", "")
 #: The builds of `make lib`: `lib`, and a folder for each build option.
 BUILD = TOP / "build" / TARGET
-#: The root of a musl target has no libcurl.
+#: Whether the target has libcurl: the root folder of a musl target has no libcurl.
 HAS_LIBCURL = not TARGET.endswith("-musl")
 #: The programs that tests compile.
 OUT = TOP / "build/tests" / TARGET

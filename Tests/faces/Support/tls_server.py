@@ -2,8 +2,9 @@
 
     tls_server.py CERTIFICATE_CHAIN KEY [--mutual] [BODY]
 
-With --mutual it requires a client certificate. It answers every request with BODY, or with "CONNECTION REQUEST", both
-counted from 1; /reset breaks the connection once the head was read.
+With --mutual it requires a client certificate. It answers every request with BODY, or with "CONNECTION REQUEST", the
+numbers of the connection and of the request, which begin with 1. A request for /reset breaks the connection after its
+head was read.
 """
 import itertools
 import socket

@@ -34,7 +34,7 @@ class Clock:
         self._place[8:] = struct.pack("=q", round((seconds - time.time()) * 1e9))
 
     def advance(self, seconds, date=False):
-        """Advances the clocks as if the machine had slept; the date changes only with `date`."""
+        """Advances the clocks as if the machine had slept. The date changes only if `date` is true."""
         self._seconds += seconds
         nanoseconds = round(self._seconds * 1e9)
         self._place[:8] = struct.pack("=q", nanoseconds)

@@ -103,8 +103,8 @@ class FlowCase(unittest.TestCase):
             self.assertEqual(state.get("reason"), reason, state)
 
     def assertComesBack(self, begun, redirect):
-        """The browser reaches the waiting process, is redirected to the path without the query, and gets the page
-        there."""
+        """Checks that the browser reaches the waiting process, is redirected to the path without the query, and
+        gets the page there."""
         self.assertTrue(redirect.startswith(begun["redirectUri"] + "?code="), redirect)
         sent = hop(redirect)
         self.assertEqual((sent.status, sent.headers["Location"]), (303, begun["redirectUri"]))
@@ -113,14 +113,14 @@ class FlowCase(unittest.TestCase):
         self.assertIn("You can close this tab", shown.read().decode())
 
     def assertRefused(self, status, client, command, **parameters):
-        """The command fails with this status; returns its error."""
+        """Checks that the command fails with this status, and returns its error."""
         with self.assertRaises(Refused) as caught:
             client.call(command, **parameters)
         self.assertEqual(caught.exception.status, status, caught.exception)
         return caught.exception
 
     def assertValid(self, client):
-        """The session has a valid token."""
+        """Checks that the session has a valid token."""
         answer = client.call("token.access")
         self.assertEqual(answer["outcome"], "valid", answer)
         return answer

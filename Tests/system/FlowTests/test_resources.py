@@ -93,7 +93,7 @@ class Resources:
         process = self.start()
         first = self.register(process, challenge='Bearer scope="openid"')["configuration"]["scopes"]
         more = self.register(process, challenge='Bearer error="insufficient_scope", scope="email"')
-        # This server registers clients with their scopes, and gives them no others.
+        # This server registers clients with their scopes, and gives them no other scopes.
         self.assertEqual((more["isNew"], more["configuration"]["scopes"]), (True, [*first, "email"]))
 
     def test_a_client_that_the_server_forgot_is_registered_anew(self):

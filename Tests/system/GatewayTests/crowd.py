@@ -1,5 +1,5 @@
-"""Many users who sign in at once: browsers that consist of one connection and its cookies, and the replicas that
-they use."""
+"""Many users who sign in at once: each browser is only a connection with its cookies. Also the replicas to which
+the browsers connect."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""The gateway as a process, with its sandbox, and a browser that consists of cookies only."""
+"""The gateway as a process, with its sandbox, and a browser that only keeps cookies."""
 
 import json
 import os

@@ -162,7 +162,7 @@ class TokenInTheRedirect:
         self.assertNotIn("code=", url)
         self.assertEqual(client.call("registration.resume", url=url)["state"]["state"], "awaitingConfirmation")
         client.call("registration.retry")
-        # A redirect without a state settles the only transaction of its kind (R6).
+        # A redirect without a state completes the only transaction of its kind (R6).
         url = self.token_redirect(client).partition("&state=")[0]
         self.assertEqual(client.call("url.handle", url=url)["kind"], "registration")
         client.call("registration.confirm")

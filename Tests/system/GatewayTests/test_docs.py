@@ -190,7 +190,7 @@ class Commands(unittest.TestCase):
                     self.assertIn(option.partition("=")[0], told)
 
     def help(self, names):
-        """The help of a command; the last of its `names` may be arguments instead."""
+        """The help of a command; the last of `names` may be arguments, which are then left out."""
         while names:
             done = subprocess.run([PROGRAM, *names, "--help"], capture_output=True, text=True)
             usage = " ".join(["enroll-gateway", *names])
