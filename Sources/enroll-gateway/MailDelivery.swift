@@ -84,7 +84,8 @@ final class MailDelivery: @unchecked Sendable {
   }
 }
 
-/// At most four hashes at once, which take 128 MiB. A request that waits five seconds for a slot is refused.
+/// Allows at most four password hashes at once, which need 128 MiB. A request that waits five seconds for a slot is
+/// refused.
 final class PasswordGate: WorkGate, @unchecked Sendable {
   // Unchecked: `free` is touched only with `condition` locked.
   private let condition = Condition()

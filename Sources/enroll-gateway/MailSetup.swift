@@ -8,7 +8,7 @@ import EnrollGatewayPages
 import EnrollPosix
 
 extension Setup {
-  /// nil if no mail is configured.
+  /// The outbox for e-mails; nil if no mail is configured.
   func outbox(
     _ store: any AccountStore, _ keys: KeyRing, _ pages: Pages, _ log: any LogHandler,
     _ delivery: MailDelivery, _ metrics: GatewayMetrics? = nil
@@ -20,7 +20,7 @@ extension Setup {
     }
   }
 
-  /// nil if no mail is configured.
+  /// The client of the mail server; nil if no mail is configured.
   /// - Throws: `.unsupported` if libcurl is not installed.
   func mailTransport() throws(EnrollError) -> SMTPClient? {
     guard let mail = settings.mail, let url = try? StrictURL(settings.publicURL) else { return nil }
@@ -32,7 +32,7 @@ extension Setup {
     return String(Substring(rest.prefix { $0 != 0x3A }))
   }
 
-  /// nil if users cannot register by e-mail.
+  /// Registration by e-mail; nil if users cannot register by e-mail.
   func registration(_ store: any AccountStore, _ outbox: Outbox?) -> EmailRegistration? {
     guard let registration = settings.registration, let outbox else { return nil }
     return EmailRegistration(

@@ -35,8 +35,7 @@ struct OpenFiles {
     return min(max(limit - others, limit / 4), Self.mostConnections)
   }
 
-  /// Refuses a limit that is too low when the program starts: otherwise requests would fail later, one after the
-  /// other.
+  /// Refuses a limit that is too low already when the program starts. Otherwise single requests would fail later.
   /// - Throws: `.configuration`.
   func check(databaseConnections: Int) throws(EnrollError) {
     let least = Self.least(databaseConnections)

@@ -260,7 +260,7 @@ struct Setup {
     return (String(address.dropFirst().dropLast()), port)
   }
 
-  /// nil if no metrics are configured.
+  /// The settings of the server for metrics; nil if no metrics are configured.
   /// - Throws: `.configuration` for an address that is not a loopback address.
   func metricsSettings() throws(EnrollError) -> ServerSettings? {
     guard let text = settings.metrics else { return nil }

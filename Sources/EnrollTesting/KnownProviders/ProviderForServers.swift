@@ -161,7 +161,8 @@ public final class ProviderForServers: Transport, @unchecked Sendable {
     }
   }
 
-  /// Checks the client authentication of the request, and replaces it with the secret of the registration.
+  /// Checks how the client authenticates in the request, and replaces that authentication with the secret of the
+  /// registration.
   /// - Returns: why the authentication is refused; nil if it is valid.
   private func clientRefusal(_ request: inout HTTPRequest) -> String? {
     var sent = form(request)

@@ -11,9 +11,9 @@ import EnrollPosix
 /// Answers discovery, JWKS, token, userinfo and revocation requests in memory.
 ///
 /// `FakeProvider(clock:)` follows the specifications and serves every client. With the id of one of the
-/// ``KnownProviders`` it imitates that provider at its real URLs, with its refusals: some are compared with the running
-/// server (Tests/system/RealTests/test_known_providers.py) or with recordings of it; the others follow documents and
-/// reports.
+/// ``KnownProviders`` it imitates that provider at its real URLs, and refuses what that provider refuses. Some
+/// refusals are compared with the running server (Tests/system/RealTests/test_known_providers.py) or with recordings
+/// of it; the other refusals follow documents and reports.
 ///
 /// ```swift
 /// let provider = try FakeProvider("google-desktop", clock: FakeClock())
@@ -118,7 +118,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   /// A provider that imitates a well-known provider.
   /// - Parameters:
   ///   - id: the id of one of the ``KnownProviders``.
-  ///   - registration: its only client.
+  ///   - registration: the provider's only client.
   ///   - values: replacements for the placeholders `<…>` of the dialect; the others get sample values.
   ///   - clock: the clock of the provider.
   /// - Throws: ``DialectError``; or if OpenSSL is missing.
@@ -156,7 +156,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   /// The issuer for a `Configuration`, with its placeholders replaced.
   public var issuer: String { urls.issuer }
 
-  /// Signs with another key from now on, and publishes it instead of the old one, under the same `kid`.
+  /// Makes the provider sign with a new key from now on. The key set has the new key instead of the old key, under the
+  /// same `kid`.
   /// - Throws: if OpenSSL is missing.
   public func changeKey() throws {
     let key = try PrivateKey.generate(.ec(.p256))
@@ -176,8 +177,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     state.withLock { $0.replies.removeAll { $0.0 == endpoint } }
   }
 
-  /// Refuses the next token request with 429 (too many requests), with the seconds in the header that the
-  /// provider uses.
+  /// Refuses the next token request with 429 (too many requests). The answer has `seconds` in the header that the
+  /// provider uses for the pause.
   public func limit(seconds: Int64) {
     let name = dialect.token.retryHeader ?? "Retry-After"
     next(.token, .status(429, headers: [HTTPHeader(name, "\(seconds)")]))

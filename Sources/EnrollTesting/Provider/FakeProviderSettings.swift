@@ -23,7 +23,8 @@ extension FakeProvider {
     public var givesIDTokenUnasked = false
     /// The resource servers for which a renewal may request a token (RFC 8707).
     public var resources: [String] = []
-    /// Whether a renewal for a resource or for fewer scopes permanently limits its new refresh token to them.
+    /// Whether a renewal for a resource or for fewer scopes permanently limits the new refresh token to this resource
+    /// or these scopes.
     public var narrowsSessions: Bool
     /// The announced DPoP algorithms (RFC 9449). If there are any, tokens are bound to the key of a client that sends a proof.
     public var dpopAlgorithms: [String]
@@ -44,7 +45,7 @@ extension FakeProvider {
     public var secretMethods: [ClientSecretMethod] = [.post, .basic]
     /// The methods for ``clientSecret`` that the discovery document announces; nil to announce the accepted methods.
     public var announcedSecretMethods: [ClientSecretMethod]?
-    /// The answer to a client that fails to authenticate: Keycloak, Spring, Hydra and others differ.
+    /// The answer to a client that fails to authenticate. Keycloak, Spring, Hydra and others give different answers.
     public var clientRefusal = HTTPResponse(
       status: 401, headers: [HTTPHeader("Content-Type", "application/json")],
       body: Array(#"{"error":"invalid_client"}"#.utf8))

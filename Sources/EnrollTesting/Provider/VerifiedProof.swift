@@ -11,8 +11,8 @@ struct VerifiedProof {
   var nonce: String?
   var identifier: String
 
-  /// nil unless the proof is for this request: its method, its URL and its token match, it was made within 60 seconds of `now`,
-  /// and its own key signed it.
+  /// Reads the proof of a request. nil unless the proof is for this request: its method, its URL and its token match,
+  /// it was made within 60 seconds of `now`, and its own key signed it.
   init?(of request: HTTPRequest, now: UnixTime) {
     let proofs = request.headers.filter { $0.name == "DPoP" }
     guard proofs.count == 1, let jwt = ReceivedJWT(proofs[0].value), jwt.header["typ"]?.string == "dpop+jwt",

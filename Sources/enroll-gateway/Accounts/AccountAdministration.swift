@@ -17,7 +17,7 @@ struct AccountAdministration {
   struct Shown {
     let account: Account
     let identities: [Identity]
-    /// nil if the sessions were not counted.
+    /// How many sessions the account has; nil if the sessions were not counted.
     var sessions: Int?
 
     var json: JSON {
@@ -168,7 +168,7 @@ struct AccountAdministration {
     try callingStore { () throws(StoreFailure) in try store.append(entry) }
   }
 
-  /// nil if no mail is configured.
+  /// The outbox, and the language of its e-mails; nil if no mail is configured.
   private func outbox() throws(EnrollError) -> (Outbox, Language)? {
     guard setup.settings.mail != nil else { return nil }
     let (keys, pages) = (try setup.keys(), try setup.pages())

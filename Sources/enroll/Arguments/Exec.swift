@@ -50,7 +50,7 @@ struct Exec: EnrollCommand {
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     let token = try wanted.command(at: place).require(session).token
-    // Everything that was begun is stored before the other program replaces this process.
+    // Every renewal that was sent is stored before the other program replaces this process.
     session.finish()
     try OtherProgram.become(words, adding: [(variable, token.text)])
   }

@@ -56,7 +56,7 @@ struct Setup {
       values[Self.prints], values[Self.removes], values[Self.confirmed],
       values[WantedToken.login]
     )
-    // The parser takes only the options that the tool's command has.
+    // The parser accepts only the options that the tool's command has.
     username = values[Self.username]
     resource = values[WantedToken.resource]
     place = try ContextOptions.read(values)

@@ -1,4 +1,4 @@
-// The command that sets the account for commands that name none.
+// `enroll switch`: sets the account that commands use if they name no account.
 
 import EnrollArguments
 import EnrollRules

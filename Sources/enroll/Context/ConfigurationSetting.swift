@@ -5,7 +5,7 @@ import EnrollArguments
 import EnrollRules
 import EnrollJSON
 
-/// A key with its value, as in the configuration. `endpoints.tokenEndpoint` is a key inside another one.
+/// A key with its value, as in the configuration. `endpoints.tokenEndpoint` is a key inside another key.
 struct ConfigurationSetting {
   let value: JSON
   /// The argument as it was typed, but with an absolute path if the key names a file.

@@ -117,7 +117,7 @@ struct Context {
   }
 
   /// Creates the directory that holds the store. A directory that the user named must exist, so that a typing error
-  /// creates none.
+  /// creates no directory.
   func makeStoreParent() throws(Failure) {
     if isDefaultStore { try Folders.make(Folders.parent(of: store)) }
   }

@@ -14,7 +14,7 @@ struct CurrentChoice: Equatable {
   // .json.
   private static let name = "current-account"
 
-  /// nil if there is no choice.
+  /// The choice in the file; nil if the user has made no choice.
   /// - Throws: `.usage` if the file cannot be read. Otherwise the command would use an account that the user did not
   ///   choose.
   static func saved() throws(Failure) -> CurrentChoice? {

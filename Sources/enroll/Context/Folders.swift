@@ -41,7 +41,7 @@ enum Folders {
     throw Failure(.failed, "the directory \(fault.path) cannot be made: \(SystemError.message(fault.number))")
   }
 
-  /// Writes a file atomically: a new file beside it is renamed.
+  /// Writes a file atomically: writes a new file in the same directory, and then renames it.
   static func write(_ text: String, to path: String) throws(Failure) {
     let draft = "\(path).\(getpid())"
     let fd = enroll_posix_open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

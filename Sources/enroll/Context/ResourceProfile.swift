@@ -91,7 +91,8 @@ extension CommandSession {
       advice: "Run \(.loginAtResource) once.")
   }
 
-  /// Whether a configuration is for the resource that the command line names; true if it names none.
+  /// Whether a configuration is for the resource that the command line names; true if the command line names no
+  /// resource.
   /// - Throws: for a text that cannot name a resource, and if the user named the configuration of another resource.
   func hasProfile(of resource: String?) throws(Failure) -> Bool {
     guard let resource else { return true }
@@ -106,7 +107,7 @@ extension CommandSession {
         "\(place.configurationName) is for \(configuration.resource.map { Shown.text($0) } ?? "no resource"), not \(Shown.text(resource))",
         advice: "Leave out --profile and --config: enroll finds the resource's own profile.")
     }
-    // The advice names the resource, so it must be one that `login` accepts.
+    // The advice names the resource, so it must be a resource that `login` accepts.
     _ = try Failure.wrapping { () throws(EnrollError) in
       try ResourceIdentifier(resource, allowsLoopbackHTTP: true)
     }

@@ -38,7 +38,7 @@ struct CargoRequest {
   /// The request of a process that Cargo started with ``flagName`` alone. Written once, before the first thread.
   nonisolated(unsafe) private(set) static var first: CargoRequest?
 
-  /// nil if the line is not JSON.
+  /// The request; nil if the line is not JSON.
   private let json: JSON?
 
   init(_ line: [UInt8]) { json = try? JSON.parse(line) }

@@ -135,7 +135,7 @@ private struct CredentialRun {
     }
   }
 
-  /// The token that the program has; nil if there is none.
+  /// The current token: the stored access token or, with scopes, the token for these scopes. nil if there is no token.
   private func present(_ client: Client) throws(Failure) -> String? {
     guard token.scope != nil else { return try session.read(client).accessToken?.reveal() }
     var token = token

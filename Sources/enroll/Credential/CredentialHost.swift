@@ -8,7 +8,7 @@ struct CredentialHost {
   private let name: String
   private let port: Int?
 
-  /// nil if the text is not a host.
+  /// Parses a host; nil if the text is not a host.
   init?(_ text: String) {
     guard text.utf8.allSatisfy({ !"/?#@".utf8.contains($0) }), let url = try? StrictURL("https://\(text)/"),
       let name = url.hostText
@@ -42,7 +42,7 @@ struct CredentialTarget {
   enum Transport {
     /// The program names no protocol, or a protocol that is always encrypted.
     case encrypted
-    /// The program's settings say whether the connection is encrypted, and by default it may not be.
+    /// The program's settings say whether the connection is encrypted. Without such a setting it may be unencrypted.
     case configured
     /// The program sends the token over a connection that may not be encrypted.
     case plain
@@ -71,7 +71,7 @@ struct CredentialTarget {
 
   /// The scheme and the host of a URL; its user name, path and query do not matter.
   init?(url: String) {
-    // Programs read a backslash differently: for some it ends the host.
+    // A backslash is refused, because it ends the host for some programs, and not for others.
     guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
       let (scheme, rest) = Self.split(url)
     else { return nil }
@@ -94,7 +94,7 @@ struct NamedHost {
   var allowsLoopbackHTTP = false
   private let scheme: String?
 
-  /// nil if the text is not a host, or if it has a scheme other than `smtp`.
+  /// Parses a named host; nil if the text is not a host, or if it has a scheme other than `smtp`.
   init?(_ text: String) {
     self.text = text
     guard let (scheme, rest) = CredentialTarget.split(text) else {

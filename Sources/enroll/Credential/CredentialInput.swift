@@ -12,7 +12,7 @@ enum CredentialInput {
 
   static func text() -> String { String(validating: all(), as: UTF8.self) ?? "" }
 
-  /// nil if the input is not JSON.
+  /// Reads the whole input as JSON; nil if the input is not JSON.
   static func json() -> JSON? { try? JSON.parse(all()) }
 
   /// Reads only one line, because the program keeps the pipe open.

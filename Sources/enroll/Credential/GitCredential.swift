@@ -46,7 +46,7 @@ struct GitQuestion {
   private var knowsAuthtype = false
   private var challenges: [String] = []
 
-  /// nil if the input is not UTF-8.
+  /// Parses a question; nil if the input is not UTF-8.
   init?(_ bytes: [UInt8]) {
     guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
     // Split by bytes, because CR and LF together are one Character.

@@ -159,7 +159,7 @@ struct ProfileHosts {
     CredentialHosts(named: all.map { $0.host }, source: UserDirectories.credentialHosts)
   }
 
-  /// The only host that names the target; nil if none does.
+  /// The only host that names the target; nil if no host names it.
   /// - Parameter target: nil for all hosts.
   /// - Throws: `.usage` if hosts with different tokens name the target, because it is unclear which token is meant.
   func only(_ target: CredentialTarget?, _ format: String) throws(Failure) -> ProfileHost? {

@@ -1,5 +1,5 @@
-// The bridge between a host's standard streams and a server's Streamable HTTP (Model Context Protocol). It passes
-// messages on unchanged. One thread does everything except the steps of the account. It waits for the host, the
+// The bridge between a host's standard streams and a server's Streamable HTTP (Model Context Protocol). The bridge
+// passes messages on unchanged. One thread does everything except the steps of the account: it waits for the host, the
 // server and tokens at the same time.
 
 import CPosix

@@ -10,7 +10,7 @@ import EnrollRules
 final class BridgeLog {
   private let descriptor: Int32
 
-  /// The log that the environment names; nil if it names none.
+  /// The log that the environment names; nil if it names no log.
   /// - Throws: for a file that cannot be opened.
   static func named(by environment: Environment = .process) throws(Failure) -> BridgeLog? {
     guard let path = environment["ENROLL_LOG"] else { return nil }

@@ -41,7 +41,7 @@ struct BridgeSignIn {
   private static let declinedScopesSeconds: Int64 = 600
   /// For how many seconds after any other failure further requests get the same error.
   private static let failedSeconds: Int64 = 5
-  /// For how many seconds after a tab was opened it is not opened again.
+  /// For how many seconds a tab that was opened is not opened again.
   private static let tabSeconds: Int64 = 120
   private static let longestShownChallenge = 1024
   /// How long a process that was just started may take until it has the lock.
@@ -63,7 +63,7 @@ struct BridgeSignIn {
     files = SignInFiles(session.place)
   }
 
-  /// Begins to wait for a sign-in, and starts it if none is in progress.
+  /// Begins to wait for a sign-in, and starts it if no sign-in is in progress.
   /// - Returns: an error if no sign-in can be awaited.
   mutating func begin(_ need: SignInNeed) -> ErrorAnswer? {
     guard options.policy != .never, let files else { return required(opened: false, need) }
@@ -176,7 +176,7 @@ struct BridgeSignIn {
   // MARK: Tokens that the server refuses
 
   /// Remembers that the server has refused a new token, so that no bridge opens a tab for it.
-  /// - Parameter scopes: the scopes that the server asked for; empty if it named none.
+  /// - Parameter scopes: the scopes that the server asked for; empty if it named no scopes.
   func rememberRefusal(of token: Secret, for scopes: Set<String> = []) {
     files?.rememberRefusal(of: token, for: scopes, at: session.now)
   }

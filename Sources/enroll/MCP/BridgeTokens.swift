@@ -1,5 +1,5 @@
 // The tokens of a bridge, from the store that all bridges and commands of the user share. Renewals run in separate
-// processes, so none is lost if the bridge is killed.
+// processes, so no renewal is lost if the bridge is killed.
 
 import EnrollCrypto
 import EnrollHost

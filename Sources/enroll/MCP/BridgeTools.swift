@@ -45,7 +45,7 @@ extension Bridge {
   }
 
   /// Whether the server has refused a call because of its headers, so that the list of tools may show which headers
-  /// it needs.
+  /// the call needs.
   func needsTools(_ exchange: Exchange, _ answer: Message) -> Bool {
     exchange.status == 400 && answer.errorCode == Message.headerMismatch && exchange.kind == .message
       && exchange.isModern && exchange.message.isToolCall && exchange.refusal == nil

@@ -75,10 +75,10 @@ final class Exchange: ExchangeReceiver {
   /// Whether the last token came from a renewal or a sign-in that this exchange needed.
   var hasFreshToken = false
   var hasSteppedUp = false
-  /// Whether it was sent again with the server's nonce.
+  /// Whether the exchange was sent again with the server's nonce.
   var hasNonce = false
   var isRepeated = false
-  /// Whether it was sent again in a new session.
+  /// Whether the exchange was sent again in a new session.
   var isInNewSession = false
   /// The headers that repeat the arguments of the call.
   var mirrored: [HTTPHeader] = []

@@ -13,7 +13,7 @@ struct SignInFiles {
   /// The beginning of the paths of all its files.
   let path: String
 
-  /// nil if there is no folder for them.
+  /// The files of the context's account; nil if there is no folder for the files.
   init?(_ context: Context) {
     guard let folder = try? UserDirectories.state(), (try? Folders.make(folder)) != nil else { return nil }
     path = "\(folder)/mcp-\(context.signInLabel)"
@@ -26,7 +26,7 @@ struct SignInFiles {
     if case .taken(let lock) = SignInLock.take("\(path).lock") { lock } else { nil }
   }
 
-  /// The process that signs in now; nil if none does.
+  /// The id of the process in which a sign-in is in progress; nil if no sign-in is in progress.
   var holder: Int32? { SignInLock.holder("\(path).lock") }
 
   /// Whether a sign-in is in progress.

@@ -5,7 +5,7 @@ import EnrollRules
 
 /// The output of a sign-in so far: the challenge, the transaction, and a failure.
 struct SignInRecord: Equatable {
-  /// When it began, in seconds since 1970.
+  /// When the sign-in began, in seconds since 1970.
   var beganAt: Int64 = 0
   /// The id of the process: it distinguishes sign-ins that began in the same second.
   var process: Int64 = 0
@@ -42,7 +42,7 @@ struct SignInRecord: Equatable {
     }
   }
 
-  /// Distinguishes this sign-in from others.
+  /// The name that distinguishes this sign-in from other sign-ins.
   var name: String { "\(beganAt) \(process)" }
 
   static func == (left: SignInRecord, right: SignInRecord) -> Bool {

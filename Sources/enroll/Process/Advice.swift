@@ -102,7 +102,7 @@ struct Said {
   var provider: [String] = []
   /// The resource that the user named.
   var resource: String?
-  /// The options that name the resource of the user's profile; empty if the profile has none.
+  /// The options that name the resource of the user's profile; empty if the profile has no resource.
   var registration: [String] = []
   /// The command and its own options.
   var attempt: [String] = ["login"]
@@ -130,7 +130,7 @@ struct Said {
     provider = attempt.options.isEmpty ? ProviderOptions.words(attempted) : attempt.options
   }
 
-  /// The options for a sign-in, or a check of it, by the same user at the same provider.
+  /// The options with which a command signs the same user in at the same provider, or checks such a sign-in.
   fileprivate var signIn: [String] {
     guard resourceOfPlace != nil else { return place + provider }
     let isNamed = provider.contains { $0 == "--resource" || $0.hasPrefix("--resource=") }

@@ -64,7 +64,7 @@ enum CommandStatus: Int32, CaseIterable {
     }
   }
 
-  /// The advice for a status; nil if the error needs none.
+  /// The advice for a status; nil if the status needs no advice.
   var advice: Advice? {
     switch self {
     case .signInNeeded: "Run \(.login)."

@@ -11,7 +11,7 @@ struct AccountList {
 
   struct Row {
     var name: String
-    /// nil if the account could not be read.
+    /// The stored data of the account; nil if the account could not be read.
     var kept: AccountSnapshot?
     /// The profile with which the user is signed in, if several profiles were checked.
     var profile: String?
@@ -61,7 +61,8 @@ struct AccountList {
     try profiles(session, isAboutAll: false).map { $0.configuration }
   }
 
-  /// The configuration in use; if there is none, all profiles, because each account in the store belongs to one.
+  /// The configuration in use; if there is none, all profiles, because each account in the store belongs to one
+  /// profile.
   /// - Throws: `.usage` if the file that the user named does not exist, or if there is no profile at all.
   private static func profiles(_ session: CommandSession, isAboutAll: Bool) throws(Failure) -> [Profile] {
     if !isAboutAll, !session.place.isChosen {

@@ -139,7 +139,7 @@ struct Finding: Equatable {
 
   // MARK: Keys
 
-  /// nil if there is no store yet, or it cannot be read.
+  /// The finding about the store's key; nil if there is no diagnosis, or if the store cannot be read.
   static func key(_ found: StoreDiagnosis?) -> Finding? {
     guard let found else { return nil }
     guard found.keyProviders.isEmpty else { return Finding("key", .good, KeyWords.list(found.keyProviders)) }

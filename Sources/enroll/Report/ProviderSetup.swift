@@ -17,7 +17,7 @@ struct ProviderSetup: Equatable {
   /// Empty for the default of the library or the preset.
   var scopes: [String]
   var allowsLoopbackHTTP: Bool
-  /// The prompt for every sign-in that sets none.
+  /// The prompt for every sign-in that sets no prompt.
   var prompt: String?
 
   static func == (left: Self, right: Self) -> Bool { left.configuration == right.configuration }

@@ -41,7 +41,7 @@ final class ResourceSetup {
   }
 
   /// The scopes of the command line. If there is a challenge, the scopes that the resource asks for are added.
-  /// - Returns: nil if the command line names none.
+  /// - Returns: nil if the command line names no scopes.
   private func firstScopes(_ found: ResourceDiscovery) -> [String]? {
     guard !way.scopes.isEmpty else { return nil }
     guard way.provider.challenge != nil else { return way.scopes }
@@ -60,11 +60,11 @@ final class ResourceSetup {
 
   /// The origin of a profile's client.
   enum Registration {
-    /// The user named it.
+    /// The user named the client.
     case none
-    /// This program registered it.
+    /// This program registered the client.
     case own
-    /// This program registered it, and the server has refused it.
+    /// This program registered the client, and the server has refused it.
     case forgotten
   }
 
@@ -122,7 +122,7 @@ final class ResourceSetup {
   }
 
   /// The scopes of the previous sign-in, with those of the challenge and of the command line.
-  /// - Returns: nil if there are none.
+  /// - Returns: nil if there are no scopes.
   private func scopes(after profile: ConfigurationDocument) throws(Failure) -> [String]? {
     var scopes = profile.scopes ?? []
     if let header = way.provider.challenge { scopes = try self.scopes(of: header, after: scopes) }

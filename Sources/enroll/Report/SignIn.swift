@@ -17,7 +17,7 @@ struct SignIn {
   private var made: ConfigurationDocument?
   /// The saved profile, if this sign-in uses another client or server.
   private var former: ConfigurationDocument?
-  /// The scopes of the sign-in that this command has completed; nil if it has completed none.
+  /// The scopes of the sign-in that this command has completed; nil if this command has completed no sign-in.
   private var requested: [String]?
   let kind: Kind
   let session: CommandSession

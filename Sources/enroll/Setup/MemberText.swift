@@ -14,7 +14,7 @@ struct MemberText {
     let value: Int
   }
 
-  /// nil if the text is not a JSON object.
+  /// Parses a document; nil if the text is not a JSON object.
   init?(_ text: String) {
     bytes = Array(text.utf8)
     guard (try? JSON.parse(bytes))?.object != nil else { return nil }

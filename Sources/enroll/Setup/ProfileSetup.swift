@@ -43,7 +43,7 @@ struct ProfileSetup {
     return step(old, file, "+ \"\(Self.member)\": [\(entry.text)]")
   }
 
-  /// The profile without the host; nil if it has none.
+  /// The profile without the host; nil if the profile does not have the host.
   /// - Throws: `.usage` if the profile names the host for another token.
   func removed() throws(Failure) -> SetupPlan.Step? {
     guard try session.place.hasConfiguration() else { return nil }

@@ -17,7 +17,7 @@ struct SetupPlan: Equatable {
   /// A file with its old and its new content.
   struct FileChange: Equatable {
     let path: String
-    /// nil for a file that does not exist.
+    /// The earlier content; nil for a file that does not exist.
     let old: String?
     let new: String
     /// The removed (-) and added (+) lines. No other lines are shown, because the file may have secrets.
@@ -120,7 +120,7 @@ enum SetupFile {
     return lstat(path, &status) == 0
   }
 
-  /// nil if the path is not a link.
+  /// The target of a symbolic link; nil if the path is not a link.
   static func linkTarget(_ path: String) -> String? {
     var letters = [CChar](repeating: 0, count: 4096)
     let count = readlink(path, &letters, letters.count)

@@ -21,7 +21,7 @@ struct QRCode {
   /// The longest text, in bytes.
   static let limit = (versions[8].data * 8 - headBits) / 8
 
-  /// nil for a text longer than ``limit``.
+  /// Makes the code of a text; nil for a text longer than ``limit``.
   init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let index = Self.versions.firstIndex(where: { $0.data * 8 >= Self.headBits + bytes.count * 8 })

@@ -15,7 +15,7 @@ final class Silence {
   private var shown = termios()
   private var isSilent = false
 
-  /// nil if stdin is not a terminal.
+  /// Turns the echo off; nil if stdin is not a terminal.
   init?() {
     var shown = termios()
     var ends: [Int32] = [-1, -1]

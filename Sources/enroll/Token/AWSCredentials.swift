@@ -16,7 +16,7 @@ struct AWSCredentials {
   /// Whether the service is AWS's own.
   private let isOfAWS: Bool
 
-  /// - Parameter service: nil for AWS's own, in the region of the environment.
+  /// - Parameter service: nil for AWS's own service, in the region of the environment.
   /// - Throws: for a region that is not a valid name, because the region becomes part of the host that gets the
   ///   id_token.
   init(role: String, service: String?, _ environment: Environment = .process) throws(UsageError) {

@@ -10,7 +10,7 @@ import EnrollJSON
 struct IDTokenRequest {
   var minimumLifetime: Int64
   var timeout: Int64
-  /// Whether the user set the timeout, so that all of it is used.
+  /// Whether the user set the timeout. If so, the command uses all of it.
   var isTimeoutNamed: Bool
   /// Whether to ignore the stored id_token.
   var renews: Bool
@@ -97,8 +97,8 @@ struct IDTokenRequest {
     /// Whether the id_token is printed without a renewal: it is not yet due for renewal, and lasts as long as the
     /// caller wants.
     let lasts: Bool
-    /// Whether the id_token is printed if a renewal gives no other: it may be due for renewal, but lasts as long as
-    /// the caller wants.
+    /// Whether the id_token is printed if a renewal gives no other id_token: it may be due for renewal, but lasts as
+    /// long as the caller wants.
     let isValid: Bool
     /// `exp`, in seconds since 1970.
     let end: Int64

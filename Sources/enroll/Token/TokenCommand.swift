@@ -45,11 +45,12 @@ struct TokenCommand {
   var lastsHalf = false
   /// Seconds to wait for the token.
   var timeout: Int64 = Self.usualTimeout
-  /// Whether the user set the timeout, so that all of it is used.
+  /// Whether the user set the timeout. If so, the command uses all of it.
   var isTimeoutNamed = false
   /// Whether to renew the token even if it is fresh.
   var renew = false
-  /// Renews the token if a command with this option printed it within this many seconds; nil without the option.
+  /// If a command with this option printed the token within this many seconds, the token is renewed; nil without the
+  /// option.
   var renewsIfAskedWithin: Int64?
   var resource: String?
   /// The scopes, separated by spaces.

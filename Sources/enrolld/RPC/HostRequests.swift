@@ -95,7 +95,7 @@ final class HostRequests: HostRequester {
     for pending in left { pending.end(.gone) }
   }
 
-  /// nil if the host cannot answer any more.
+  /// Adds a request to the table, and returns its number; nil if the host cannot answer any more.
   private func open(_ pending: PendingRequest) -> UInt64? {
     table.withLock { table in
       guard !table.isClosed else { return nil }

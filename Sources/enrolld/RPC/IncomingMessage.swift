@@ -41,7 +41,7 @@ enum IncomingMessage {
 }
 
 extension HostAnswer {
-  /// Some JSON-RPC libraries send both `result` and `error`, and null for the one that does not apply.
+  /// Some JSON-RPC libraries send both `result` and `error`, and null for the member that does not apply.
   fileprivate init(_ object: JSONObject) {
     let error = object["error"].flatMap { $0.isNull ? nil : $0 }
     if !IncomingMessage.isVersioned(object) {

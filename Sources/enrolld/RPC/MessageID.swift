@@ -7,7 +7,7 @@ enum MessageID: Sendable {
   case text(String)
   case number(Int64)
 
-  /// nil for anything else: a fraction, null, true.
+  /// Reads an id; nil for JSON that is neither a string nor an integer, such as a fraction, null or true.
   init?(_ json: JSON) {
     switch json {
     case .string(let text): self = .text(text)

@@ -253,7 +253,8 @@ static enroll_status registration_clear(json_t *parameters, json_t **result) {
   return answer_state(enroll_registration_clear(client, &state, &error), &state, result);
 }
 
-/* The answer to a link: the transaction that began, or why none began and what the host may offer the user. */
+/* The answer to a link: the transaction that began, or why no transaction began, and what the host may offer the
+ * user. */
 static json_t *json_of_link(int32_t kind, int32_t offers, const enroll_transaction *transaction, enroll_buf *url) {
   if (kind == ENROLL_URL_BEGUN) {
     enroll_buf none = ENROLL_BUF_INIT;

@@ -1,6 +1,7 @@
 /*
  * provider.h - a provider inside the test's own process, reached through enroll_transport: no network, every answer
- * chosen by the test. It issues no id_token: its clients ask for no `openid`, and their profile is userinfo's.
+ * chosen by the test. It issues no id_token: its clients do not request the scope `openid`, and their profile comes
+ * from userinfo.
  */
 #ifndef ENROLL_TEST_PROVIDER_H
 #define ENROLL_TEST_PROVIDER_H

@@ -468,8 +468,8 @@ static void *makes_happen(void *given) {
 TEST("an event that another thread is about to tell comes before the end, or not at all") {
   enum { LISTENERS = 64 };
   int rounds = RUNNING_ON_VALGRIND ? 5 : 200;
-  /* The rounds go on until an event happened between subscribing and its end: on a busy machine this takes more
-   * rounds. */
+  /* The rounds go on until an event happened between the beginning and the end of a subscription: on a busy machine
+   * this takes more rounds. */
   int most = 500;
   provider *server = provider_new();
   struct race race = {.client = client_of(server, NULL)};
@@ -504,7 +504,7 @@ TEST("an event that another thread is about to tell comes before the end, or not
   provider_free(server);
 }
 
-/* Forked children, which have none of their parent's subscriptions. */
+/* Forked children, which do not have their parent's subscriptions. */
 
 /* A child that runs longer than this hangs. */
 enum { CHILD_SECONDS = 300 };

@@ -162,8 +162,8 @@ class Setup(ProgramCase):
         self.assertEqual(self.run_program("git", "config", "--global", "--get-all", f"credential.https://{HOST}.helper")[0], "new\n")
 
     def test_a_file_that_changes_between_two_steps_is_kept(self):
-        # The command writes the profile first. The file that it writes next is a link to the profile, so it has
-        # changed.
+        # The command writes the profile first. The file that the command writes next is a link to the profile, so
+        # that file has changed by then.
         (self.home / ".docker").mkdir()
         (self.home / ".docker/config.json").symlink_to(self.profile)
         _, words = self.set_up("docker", HOST, "--yes", status=1)

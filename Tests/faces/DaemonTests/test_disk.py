@@ -1,4 +1,4 @@
-"""A full or read-only disk: the tests mount a small one, which needs root (reliability.md, How it is shown)."""
+"""A full or read-only disk: the tests mount a small disk, which needs root (reliability.md, How it is shown)."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""Standard error gets the errors that no answer reports, and no others (json-rpc.md, The end)."""
+"""Standard error gets the errors that no answer reports, and no other errors (json-rpc.md, The end)."""
 
 import unittest
 

@@ -160,7 +160,8 @@ class Hosts(unittest.TestCase):
                 pass
 
     def test_a_host_that_writes_everything_before_it_reads_is_read_all_the_same(self):
-        """2 MB of answers do not fit into a pipe: the daemon continues to read while they wait."""
+        """2 MB of answers do not fit into a pipe. The daemon must continue to read requests while these answers
+        wait."""
         count = 20_000
         self.process.stdin.write(b"".join(json.dumps({**CALL, "id": number}).encode() + b"\n" for number in range(count)))
         self.process.stdin.close()

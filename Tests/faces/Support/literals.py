@@ -71,7 +71,7 @@ def sentences(*folders):
 
 
 def named(pattern, *folders):
-    """Each name that the pattern finds, and the first place where it is."""
+    """Each name that the pattern finds, and the first place of each name."""
     places = {}
     for place, words in sentences(*folders):
         for name in pattern.findall(words):

@@ -29,7 +29,7 @@ class Credentials(Protocol):
         """Gets new credentials after a 401 or 403; `challenge` is its WWW-Authenticate."""
 
     def take_nonce(self, nonce: str) -> bool:
-        """Keeps a nonce for the next proof; returns False if no proofs are made, or if the nonce is the one already
+        """Keeps a nonce for the next proof; returns False if no proofs are made, or if this nonce was already
         used."""
 
 

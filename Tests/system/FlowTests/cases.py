@@ -12,7 +12,7 @@ _sandbox = None
 
 
 def shared_sandbox():
-    """The shared sandbox, which starts when it is first needed; a test that sets faults starts its own."""
+    """The shared sandbox, which starts when it is first needed; a test that sets faults starts its own sandbox."""
     global _sandbox
     if _sandbox is None:
         _sandbox = Sandbox()

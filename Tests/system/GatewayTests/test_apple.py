@@ -64,8 +64,8 @@ class AppleAtTheGateway(unittest.TestCase):
         tab.page.get_by_role("button", name="Continue at Apple").click()
 
     def assertTwoForms(self):
-        """The first form comes from Apple's page without the sign-in's cookie, the second from the gateway's page
-        with it."""
+        """The first form comes from Apple's page without the cookie of the sign-in; the second form comes from the
+        gateway's page with this cookie."""
         told = [(request.method, request.all_headers()) for request in self.posts]
         self.assertEqual([method for method, _ in told], ["POST", "POST"])
         first, second = (headers for _, headers in told)
