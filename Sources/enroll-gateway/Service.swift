@@ -72,7 +72,7 @@ final class Repetition: Sendable {
     }
   }
 
-  /// - Throws: `.outOfMemory` if the system gives no thread.
+  /// - Throws: `.outOfMemory` if the system cannot start a thread.
   func start() throws(EnrollError) {
     let isStarted = BackgroundThread.start {
       var milliseconds = self.milliseconds

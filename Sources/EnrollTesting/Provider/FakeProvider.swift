@@ -209,7 +209,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   /// The resource and the scopes that the renewal of an access token named; nil if the renewal named neither.
   public func audience(of accessToken: String) -> Audience? { state.withLock { $0.audiences[accessToken] } }
 
-  /// Forgets every refresh token, so that all sessions are over.
+  /// Forgets every refresh token, so that all sessions end.
   public func endSessions() { state.withLock { $0.refreshTokens = [:] } }
 
   // MARK: Transport

@@ -1,4 +1,4 @@
-// The check of everything that a sign-in and a renewal need, one finding for each.
+// `enroll doctor`: checks everything that a sign-in and a renewal need, and shows one finding for each check.
 
 import EnrollSteps
 import EnrollArguments

@@ -41,7 +41,7 @@ enum Candidates {
     return names.sorted()
   }
 
-  /// - Parameter store: nil for the default one.
+  /// - Parameter store: nil for the default store.
   static func allAccounts(of store: String?) -> [String] {
     guard let path = store ?? (try? UserDirectories.storeInMadeFolders()) else { return [] }
     return (try? FileTokenStore.accountNames(path: path, keys: .automatic)) ?? []

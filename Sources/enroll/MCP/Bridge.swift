@@ -16,7 +16,7 @@ final class Bridge {
   private static let mostRunningBytes = 16 << 20
   /// The most bytes of waiting messages. Above this limit, no further line is read.
   private static let mostQueuedBytes = 1 << 20
-  /// The bytes that a waiting message counts in addition to its own.
+  /// How many bytes are counted for a waiting message in addition to the message's own bytes.
   private static let queuedOverhead = 512
   /// How long requests may still run after the end of the input.
   private static let lastAnswersNanoseconds: Int64 = 700_000_000

@@ -119,7 +119,8 @@ extension Bridge {
     awaitSession(exchange)
   }
 
-  /// Makes the exchange wait for a new session, and initializes one unless that is in progress.
+  /// Makes the exchange wait for a new session. Begins to initialize a new session, unless the bridge is already doing
+  /// so.
   func awaitSession(_ exchange: Exchange) {
     exchange.phase = .awaitingSession
     guard !isBeginningAgain else { return }

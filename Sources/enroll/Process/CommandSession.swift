@@ -9,7 +9,7 @@ import EnrollJSON
 import EnrollPosix
 import EnrollStore
 
-/// A session with the context of its commands. A class, because there is one for the whole run.
+/// A session with the context of its commands. A class, because the whole run shares one session.
 final class CommandSession {
   let place: Context
   let isJSON: Bool

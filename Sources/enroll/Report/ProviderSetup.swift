@@ -14,7 +14,7 @@ struct ProviderSetup: Equatable {
   var clientSecret: String?
   var clientKeyFile: String?
   var redirectURI: String?
-  /// Empty for the default of the library or the preset.
+  /// The scopes to request; empty for the default of the library or the preset.
   var scopes: [String]
   var allowsLoopbackHTTP: Bool
   /// The prompt for every sign-in that sets no prompt.

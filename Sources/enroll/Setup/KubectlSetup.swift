@@ -61,7 +61,7 @@ extension SetupRequest {
 
 /// The part of a kubeconfig file for one host.
 private struct KubernetesSettings {
-  /// The name of the user that runs this program.
+  /// The name of the user, in the kubeconfig file, that runs this program to get a token.
   let user: String
   /// The contexts whose cluster is at the host.
   let contexts: [(name: String, user: String)]

@@ -9,7 +9,7 @@ struct MemberText {
 
   private struct Member {
     let key: String
-    /// From the quote of the key to the end of the value.
+    /// The range from the opening quote of the key to the end of the value.
     let whole: Range<Int>
     let value: Int
   }

@@ -45,7 +45,7 @@ struct SetupRequest {
       session: session, host: host, format: format, username: username, resource: resource, account: account)
   }
 
-  /// The path that `variable` contains; otherwise the path `below` the user's home.
+  /// The path `variable`, if it is absolute; otherwise the path `below` in the user's home.
   func path(_ variable: String?, _ below: String) throws(Failure) -> String {
     if let variable, variable.hasPrefix("/") { return variable }
     let known = Environment.process["HOME"] ?? UserDirectories.homeOfPasswordDatabase

@@ -1,5 +1,5 @@
-// QR codes (ISO/IEC 18004) for the URL of the device grant, which a phone's camera reads. Only the byte mode, the
-// lowest level of error correction, and versions 1 to 9; a longer text has no code.
+// QR codes (ISO/IEC 18004) for the URL of the device grant, which a phone's camera reads. This code supports only the
+// byte mode, the lowest level of error correction, and versions 1 to 9; it makes no QR code of a longer text.
 
 /// A square of dark and light modules.
 struct QRCode {

@@ -56,7 +56,7 @@ final class Silence {
       return
     }
     show()
-    // The default action of the system, without the Swift runtime's crash report.
+    // Sets the system's default action, because the Swift runtime's action would print a crash report.
     var byDefault = sigaction()
     var watched = sigaction()
     sigaction(number, &byDefault, &watched)

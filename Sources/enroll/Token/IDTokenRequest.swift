@@ -102,7 +102,7 @@ struct IDTokenRequest {
     let isValid: Bool
     /// `exp`, in seconds since 1970.
     let end: Int64
-    /// From `iat` to `exp`; nil without `iat`.
+    /// The seconds from `iat` to `exp`; nil for an id_token without `iat`.
     let lifetime: Int64?
   }
 

@@ -104,7 +104,7 @@ struct LoginOnDemand {
     }
   }
 
-  /// Runs `enroll login` at this terminal, one at a time.
+  /// Runs `enroll login` at this terminal. Only one process does so at a time.
   private func signInHere(_ files: SignInFiles) throws(Failure) {
     guard let lock = files.lock() else { throw Failure(.busy, "another command signs in at its terminal") }
     defer { lock.end() }

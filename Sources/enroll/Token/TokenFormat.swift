@@ -23,10 +23,10 @@ enum TokenFormat: String, CaseIterable {
 
   static let list = allCases.map { "\($0.rawValue) (\($0.summary))" }.joined(separator: ", ")
 
-  /// Whether the program always wants the id_token.
+  /// Whether the program that reads this format always wants the id_token.
   var isForIDToken: Bool { self == .google || self == .aws }
 
-  /// Whether the program reads standard error as part of the answer.
+  /// Whether the program that reads this format reads standard error as part of the answer.
   var readsErrors: Bool { self == .google }
 
   func words(_ token: BearerToken, isIDToken: Bool, _ environment: Environment = .process) -> String {

@@ -21,7 +21,7 @@ struct MessageReader {
   /// Gets an item that was read, and the framing of the messages.
   typealias Handler = (Item, Framing) -> Void
 
-  /// nil until the first byte.
+  /// The framing of the messages; nil until the first byte.
   private var framing: Framing?
   private var partial: [UInt8] = []
   private var part = Part.head

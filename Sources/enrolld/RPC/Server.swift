@@ -145,7 +145,7 @@ final class Server: Sendable {
 }
 
 extension Command {
-  /// Parameters by name. Parameters by position have the order of the schema (JSON-RPC 2.0 §4.2).
+  /// Returns the parameters by name. Parameters by position are named in the order of the schema (JSON-RPC 2.0 §4.2).
   /// - Throws: `.invalidArgument` for more parameters than the schema has.
   fileprivate func named(_ params: JSON?) throws(EnrollError) -> JSON {
     guard case .array(let values) = params else { return params ?? .object([]) }

@@ -79,7 +79,7 @@ final class Input: @unchecked Sendable {
   }
 
   private enum ReadResult {
-    /// 0 at the end of stdin.
+    /// The number of bytes that were read; 0 at the end of stdin.
     case bytes(Int)
     /// There were no bytes, or the read was interrupted.
     case nothing

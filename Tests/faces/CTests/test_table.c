@@ -219,7 +219,7 @@ TEST("an output that may not be NULL is refused by name, any other may be NULL")
         check_refused(&given, function, ENROLL_E_INVALID_ARGUMENT, wanted->name, "NULL");
         continue;
       }
-      /* A call that starts would call back later. Without its callback the function refuses the call. */
+      /* A call that starts would call back later. Such a call gets no callback here, so the function refuses it. */
       for (int other = 0; other < function->count; other++)
         if (function->parameters[other].kind == CALLBACK) given.values[other].function = NULL;
       enroll_error *error = failure_of(&given, function);

@@ -42,7 +42,7 @@ static int blocked_signals(void) {
   return count;
 }
 
-/* 0 if a child that this thread starts has no blocked signals. */
+/* Returns 0 if a child that this thread starts has no blocked signals. */
 static int child_takes_signals(void) {
   char *words[] = {"sh", "-c", "grep -q '^SigBlk:.*[^0[:space:]].*' /proc/self/status", NULL};
   pid_t child;

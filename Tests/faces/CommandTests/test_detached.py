@@ -141,7 +141,7 @@ class Detached(DetachedCase):
         self.sign_in()
         terminal = self.held_back(start, "token", "--renew")
         [process] = self.detached()
-        # Field 7 of proc(5): no controlling terminal.
+        # Field 7 in /proc/PID/stat (proc(5)) is 0 for a process without a controlling terminal.
         self.assertEqual((process / "stat").read_text().rpartition(")")[2].split()[4], "0")
         os.kill(terminal.pid, signal.SIGKILL)
         terminal.close()
@@ -416,7 +416,7 @@ class LongStopped(DetachedCase):
 
 
 class Exchange(DetachedCase):
-    """A code is exchanged in the same way, and so is a device code."""
+    """Codes and device codes are exchanged in detached processes, as renewals are."""
 
     def test_a_device_s_sign_in_that_is_killed_in_its_poll_is_there_afterwards(self):
         child = self.start_in_group("login", "--yes", "--device")

@@ -9,7 +9,7 @@ from cases import ENROLL, CommandCase
 from processes import workspace
 from terminal import TIMEOUT
 
-# A loader that never loads libcurl.
+# A preloaded library in which loading libcurl never ends.
 SLOW_LOADER = r'''
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -26,7 +26,7 @@ ENROLL = os.environ.get("ENROLL") or str(ROOT / "build/bin/enroll")
 LIBRARY = ROOT / "build/lib"
 START, END = "<!-- bad input -->\n", "<!-- end of bad input -->"
 ISSUER, CALLBACK = "https://id.example", "http://127.0.0.1/callback"
-#: The time in seconds that a test waits for a user who does not come, and the time in the page's text.
+#: How many seconds a test waits for a user who does not come.
 WAIT_SECONDS = 1
 KEYS_FILE, KEYS_SECRET_SERVICE = 0, 2
 

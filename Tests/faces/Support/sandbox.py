@@ -18,7 +18,7 @@ class Sandbox:
     """One provider for a test, or for many."""
 
     def __init__(self, *options, port=0):
-        """With port 0 the system chooses one."""
+        """With port 0 the system chooses a free port."""
         self._child = Child(
             [PROGRAM, "--port", port, "--quiet", "--exit-with-stdin", *options], workspace("sandbox") / "log", pipes=True
         )

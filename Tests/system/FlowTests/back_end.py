@@ -14,7 +14,7 @@ from sandbox import CUSTOM
 
 class BackEnd:
     def __init__(self, session_seconds=300, port=0):
-        """With port 0 the system chooses one."""
+        """With port 0 the system chooses a free port."""
         self.session_seconds = session_seconds
         self._challenges = {}
         self._server = ThreadingHTTPServer(("127.0.0.1", port), type("Handler", (_Handler,), {"back_end": self}))

@@ -57,7 +57,7 @@ NO_SERVER = "an app on a device has no address that a provider could call"
 NO_SECRET = "a native app keeps no client secret (RFC 8252 §8.5)"
 OPTIONAL = "an optional feature that is not spoken"
 
-# The beginning of the names of modules that do not concern a native app → the reason.
+# The beginning of a module's name → the reason why these modules do not concern a native app.
 FOREIGN = {
     "oidcc-client-test-distributed-claims": OPTIONAL,
     "oidcc-client-test-invalid-chash": CODE_ONLY,
