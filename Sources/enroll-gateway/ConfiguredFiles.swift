@@ -1,6 +1,6 @@
-// Resolves relative paths in the configuration against the configuration file's folder, so that they do not depend on the
-// current directory of systemd or a shell: `keys`, `database`, `textFiles`, and each key of a provider, of the directory and of
-// the mail whose name ends with `File`.
+// Resolves relative paths in the configuration against the configuration file's folder, so that they do not depend on
+// the current directory of systemd or a shell: `keys`, `database`, `textFiles`, and each key of a provider, of the
+// directory and of the mail whose name ends with `File`.
 
 import EnrollJSON
 

@@ -1,5 +1,5 @@
-// The gateway as a program: `serve` answers requests, the other commands prepare and check. A failure prints one line on
-// standard error, which says what to do, and ends with exit status 1.
+// The gateway as a program: `serve` answers requests, the other commands prepare and check. A failure prints one line
+// on standard error, which says what to do, and ends with exit status 1.
 
 import CPosix
 import EnrollArguments
@@ -23,8 +23,8 @@ enum GatewayCommand {
     "config", value: "file", help: "The configuration file.", default: "/etc/enroll-gateway/gateway.json",
     completion: .files(extension: "json"))
 
-  /// A signal that arrives while arguments are read or the database is migrated stays pending until `serve` reads it: by
-  /// default SIGHUP would end the program.
+  /// A signal that arrives while arguments are read or the database is migrated stays pending until `serve` reads it:
+  /// by default SIGHUP would end the program.
   static func main() {
     // If standard output were closed, a database connection could get its descriptor, and receive the program's output.
     enroll_posix_open_missing_streams()

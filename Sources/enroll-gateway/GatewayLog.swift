@@ -52,7 +52,8 @@ final class GatewayLog: LogHandler {
     ]).serialized() + [0x0A]
   }
 
-  /// If poll(2) reports that a pipe is writable, it accepts PIPE_BUF bytes at once, which is more than one line (pipe(7)).
+  /// If poll(2) reports that a pipe is writable, it accepts PIPE_BUF bytes at once, which is more than one line
+  /// (pipe(7)).
   private static var isWritable: Bool {
     var poller = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
     return poll(&poller, 1, 0) == 1 && Int32(poller.revents) & Int32(POLLOUT) != 0

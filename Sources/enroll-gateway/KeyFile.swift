@@ -23,8 +23,8 @@ enum KeyFile {
     return try KeyRing(json: json)
   }
 
-  /// A systemd credential belongs to root: the service's user may read it through an access control list, whose mask appears as
-  /// the group's permission in stat(2) (systemd.exec(5), LoadCredential=).
+  /// A systemd credential belongs to root: the service's user may read it through an access control list, whose mask
+  /// appears as the group's permission in stat(2) (systemd.exec(5), LoadCredential=).
   private static func isForOwnerAlone(_ path: String) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return false }
@@ -36,7 +36,8 @@ enum KeyFile {
   /// Adds a key to the file, and creates the file if there is none. If the path is a symbolic link, its
   /// target is written.
   /// - Returns: the new key's id.
-  /// - Throws: `.configuration` if the file is full or invalid, `.storeIO` if it cannot be written. The file is then unchanged.
+  /// - Throws: `.configuration` if the file is full or invalid, `.storeIO` if it cannot be written. The file is then
+  ///   unchanged.
   static func addKey(to path: String, at now: UnixTime) throws(EnrollError) -> String {
     let target = try Target(path)
     defer { close(target.folder) }

@@ -4,8 +4,8 @@ import EnrollSteps
 import EnrollGateway
 import EnrollPosix
 
-/// Sends the e-mails in the outbox: at once after this process has queued one, and every five seconds for e-mails of other
-/// replicas and for retries.
+/// Sends the e-mails in the outbox: at once after this process has queued one, and every five seconds for e-mails of
+/// other replicas and for retries.
 final class MailDelivery: @unchecked Sendable {
   // Unchecked: the flags are touched only with `condition` locked.
   private let condition = Condition()

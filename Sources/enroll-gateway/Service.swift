@@ -19,8 +19,8 @@ struct ServiceSignals {
     return set
   }
 
-  /// Blocks the signals, so that they stay pending until they are read. Call this before the first thread starts: threads
-  /// inherit the mask.
+  /// Blocks the signals, so that they stay pending until they are read. Call this before the first thread starts:
+  /// threads inherit the mask.
   static func block() {
     var set = signals
     pthread_sigmask(SIG_BLOCK, &set, nil)

@@ -1,5 +1,5 @@
-// Tells systemd the state of the program (sd_notify(3)): one datagram to the socket in NOTIFY_SOCKET. Without the variable it
-// does nothing.
+// Tells systemd the state of the program (sd_notify(3)): one datagram to the socket in NOTIFY_SOCKET. Without the
+// variable it does nothing.
 
 import CPosix
 import EnrollPosix

@@ -44,7 +44,8 @@ struct Serving {
       clock: setup.clock, random: SystemRandomSource(), log: log, mailer: outbox,
       registration: setup.registration(store, outbox), metrics: metrics, makeLock: { Mutex() })
     gateway.probe()
-    // Start these threads before the first connection: without them the gateway would not notice the state of its database.
+    // Start these threads before the first connection: without them the gateway would not notice the state of its
+    // database.
     var repeated = [
       Repetition.pruning(store, auditDays: setup.settings.auditDays, by: setup.clock, log),
       .probing(gateway), .revoking(gateway, log),

@@ -1,5 +1,5 @@
-// Makes the parts of the gateway from the configuration file. Errors of the configuration are found here, before the first
-// request.
+// Makes the parts of the gateway from the configuration file. Errors of the configuration are found here, before the
+// first request.
 
 import CPosix
 import EnrollRules

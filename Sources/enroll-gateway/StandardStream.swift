@@ -1,5 +1,5 @@
-// Writes complete texts to standard output and standard error. If output cannot be written, the command fails: an incomplete
-// copy of an account must not look complete.
+// Writes complete texts to standard output and standard error. If output cannot be written, the command fails: an
+// incomplete copy of an account must not look complete.
 
 import CPosix
 import EnrollRules

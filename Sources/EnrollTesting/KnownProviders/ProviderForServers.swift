@@ -1,5 +1,6 @@
 // A known provider for tests of a server. Apple, Facebook, Google and GitHub require more of servers than of apps, and
-// this fake checks all of it. Like the dialects it follows documents and reports; it was never compared with the services.
+// this fake checks all of it. Like the dialects it follows documents and reports; it was never compared with the
+// services.
 
 public import EnrollRules
 public import EnrollSteps

@@ -84,8 +84,8 @@ extension FakeProvider {
     }
   }
 
-  /// Opens an authorization URL in the browser and signs a user in. A user who is still signed in at the provider stays signed
-  /// in, unless the request asks for a choice or a login.
+  /// Opens an authorization URL in the browser and signs a user in. A user who is still signed in at the provider
+  /// stays signed in, unless the request asks for a choice or a login.
   public func authorize(_ url: String, as user: String = "alice") -> Page {
     guard url.prefix(while: { $0 != "?" }) == urls.authorization else {
       return .stays(status: 404, text: "not found")

@@ -72,7 +72,8 @@ extension FakeProvider {
     if case .rsa = key.kind { .RS256 } else { .ES256 }
   }
 
-  /// A JWT with these claims, signed with the key for the provider's id_tokens, such as a logout token or a notification.
+  /// A JWT with these claims, signed with the key for the provider's id_tokens, such as a logout token or a
+  /// notification.
   /// - Throws: if OpenSSL is missing.
   public func signed(_ claims: JSONObject, header more: [(String, JSON?)] = []) throws -> String {
     try signed(claims, algorithm: nil, more)

@@ -1,4 +1,5 @@
-// The requests that the fake provider refuses because of its dialect or of the client, and the form of its error answers.
+// The requests that the fake provider refuses because of its dialect or of the client, and the form of its error
+// answers.
 
 import EnrollRules
 import EnrollSteps

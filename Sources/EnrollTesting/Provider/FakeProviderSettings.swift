@@ -26,7 +26,8 @@ extension FakeProvider {
     /// Whether a renewal for a resource or for fewer scopes permanently limits the new refresh token to this resource
     /// or these scopes.
     public var narrowsSessions: Bool
-    /// The announced DPoP algorithms (RFC 9449). If there are any, tokens are bound to the key of a client that sends a proof.
+    /// The announced DPoP algorithms (RFC 9449). If there are any, tokens are bound to the key of a client that sends
+    /// a proof.
     public var dpopAlgorithms: [String]
     /// Whether the provider issues Bearer tokens even to clients that send a DPoP proof.
     public var answersBearer: Bool
@@ -61,13 +62,15 @@ extension FakeProvider {
     public var offlineScopes: [String]?
     /// Whether `offline_access` is granted only if the request has `prompt=consent` (OpenID Connect Core §11).
     public var wantsConsent: Bool
-    /// The separator of the granted scopes in token answers; nil: the answer has no `scope`, unless a renewal named scopes.
+    /// The separator of the granted scopes in token answers; nil: the answer has no `scope`, unless a renewal named
+    /// scopes.
     public var scopeSeparator: String?
     /// Edits the claims before they are signed.
     public var claims: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Edits the key set.
     public var keySet: @Sendable (inout JSONObject) -> Void = { _ in }
-    /// Headers of the discovery document and the key set, such as `Cache-Control`; a request with their `ETag` gets 304.
+    /// Headers of the discovery document and the key set, such as `Cache-Control`; a request with their `ETag` gets
+    /// 304.
     public var documentHeaders: [HTTPHeader] = []
     /// The age in seconds (header `Age`) of the discovery document and the key set, as if they came from a cache.
     public var documentAgeSeconds: Int64 = 0

@@ -1,4 +1,5 @@
-// Prints accounts and sessions for an operator's terminal. Text from outside is bounded and contains no control characters.
+// Prints accounts and sessions for an operator's terminal. Text from outside is bounded and contains no control
+// characters.
 
 import EnrollRules
 import EnrollGateway

@@ -86,7 +86,8 @@ struct CredentialTarget {
   }
 }
 
-/// A host that the user named, with a scheme if it is for mail: `git.example`, `git.example:8443`, `smtp://mail.example:587`.
+/// A host that the user named, with a scheme if it is for mail: `git.example`, `git.example:8443`,
+/// `smtp://mail.example:587`.
 struct NamedHost {
   let text: String
   let host: CredentialHost

@@ -5,8 +5,8 @@ import EnrollJSON
 import EnrollRules
 
 enum Output {
-  /// The exit status if not everything was written: the reader is gone, the disk is full, or a signal came while the reader
-  /// did not read. nil if everything was written.
+  /// The exit status if not everything was written: the reader is gone, the disk is full, or a signal came while the
+  /// reader did not read. nil if everything was written.
   nonisolated(unsafe) private(set) static var failure: CommandStatus?
 
   /// A write of this size does not block if `poll` says that the descriptor is writable (`PIPE_BUF`).

@@ -44,8 +44,8 @@ struct LoginOnDemand {
     }
   }
 
-  /// - Throws: `.signInNeeded` if a sign-in waits for the user's confirmation: only the user answers, and no other sign-in
-  ///   begins meanwhile.
+  /// - Throws: `.signInNeeded` if a sign-in waits for the user's confirmation: only the user answers, and no other
+  ///   sign-in begins meanwhile.
   private func requireNoQuestion() throws(Failure) {
     // A descriptor with a PIN can be read only once, so it is not read here. The process that signs in does not
     // answer the question, either.
