@@ -222,6 +222,7 @@ struct MCP: EnrollCommand {
     if try session.place.hasConfiguration() {
       options.certificateFile = try session.place.configuration().certificateFile
     }
+    Output.dropsUnreadMessages = !isCheck
     let output = HostOutput(isCheck ? -1 : STDOUT_FILENO)
     let bridge = try Bridge(options, session, output: output)
     do throws(Failure) {

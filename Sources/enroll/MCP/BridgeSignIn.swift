@@ -44,7 +44,6 @@ struct BridgeSignIn {
   /// For how many seconds a tab that was opened is not opened again.
   private static let tabSeconds: Int64 = 120
   private static let longestShownChallenge = 1024
-  /// How long a process that was just started may take until it has the lock.
 
   let options: BridgeOptions
   let session: CommandSession

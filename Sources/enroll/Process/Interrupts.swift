@@ -28,16 +28,17 @@ enum Interrupts {
   }
 
   /// Waits until a descriptor can be written, or its reader is gone.
-  /// - Returns: false if a signal came, and the descriptor cannot be written now.
-  static func wait(toWrite target: Int32) -> Bool {
+  /// - Parameter milliseconds: the longest wait; -1 for no limit.
+  /// - Returns: false if a signal came or the time is over, and the descriptor cannot be written now.
+  static func wait(toWrite target: Int32, milliseconds: Int32) -> Bool {
     while true {
       var both = [
         pollfd(fd: target, events: Int16(POLLOUT), revents: 0),
         pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
       ]
-      guard poll(&both, 2, -1) > 0 else { continue }
+      let count = poll(&both, 2, milliseconds)
       if both[0].revents != 0 { return true }
-      if both[1].revents != 0 { return false }
+      if both[1].revents != 0 || count == 0 { return false }
     }
   }
 

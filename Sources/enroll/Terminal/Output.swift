@@ -12,6 +12,10 @@ enum Output {
   /// A write of this size does not block if `poll` says that the descriptor is writable (`PIPE_BUF`).
   private static let atomicBytes = 4096
 
+  /// Whether a message to standard error is dropped if its reader does not read: for a bridge, whose host may never read
+  /// its messages.
+  nonisolated(unsafe) static var dropsUnreadMessages = false
+
   static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
 
   /// Members of an id_token that are about the token, not about the user (OpenID Connect Core §2, §3.1.3.6).
@@ -46,7 +50,8 @@ enum Output {
   static func write(_ text: String, to descriptor: Int32) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
-      guard Interrupts.wait(toWrite: descriptor) else {
+      let isDropped = dropsUnreadMessages && descriptor == STDERR_FILENO
+      guard Interrupts.wait(toWrite: descriptor, milliseconds: isDropped ? 0 : -1) else {
         if descriptor == STDOUT_FILENO { failure = .interrupted }
         return
       }

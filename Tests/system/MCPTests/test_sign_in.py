@@ -122,6 +122,17 @@ class SignInCase(BridgeCase):
 
 
 class OneSignIn(SignInCase):
+    def test_a_host_that_never_reads_the_messages_is_answered_all_the_same(self):
+        path = self.home / "bridge.log"
+        os.mkfifo(path)
+        pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        self.addCleanup(os.close, pipe)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(pipe, b"x" * 4096)
+        host = self.signed_in()[0]
+        self.assertEqual(host.end()[0], 0)
+
     def test_a_first_sign_in_that_is_killed_in_its_exchange_blocks_no_other(self):
         (host,) = self.bridges(1)
         self.kill_in_exchange(self.opened())
