@@ -1,4 +1,4 @@
-// The server's counters, for a metrics page. Any thread counts without a lock.
+// The server's counters, for a metrics page. Every thread increments them without a lock.
 
 import Synchronization
 

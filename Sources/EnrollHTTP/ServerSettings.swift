@@ -9,10 +9,10 @@ public struct ServerSettings: Sendable {
   public enum Hosts: Sendable {
     /// Only the host of ``ServerSettings/publicOrigin``.
     case origin
-    /// The host of the public origin, `localhost` and numeric loopback addresses, with any port. No page of another site can
-    /// make a browser send one of these, whatever address its name resolves to (DNS rebinding).
+    /// The host of the public origin, `localhost` and numeric loopback addresses, with any port. No page of another
+    /// site can make a browser send one of these values, whatever address the site's name resolves to (DNS rebinding).
     case loopback
-    /// Any host: the application checks it, or the server runs in a test.
+    /// Any host, for an application that checks the host itself, or for a test.
     case any
   }
 
@@ -28,20 +28,20 @@ public struct ServerSettings: Sendable {
   public var addresses: [String]
   /// The port of every address. 0: the system chooses it; read it from ``HTTPServer/port``.
   public var port: Int
-  /// Scheme and authority that browsers see, without a slash at the end: `https://login.example.com`. nil: the server has no
-  /// public name, and ``hosts`` says which hosts it answers.
+  /// Scheme and authority that browsers see, without a slash at the end: `https://login.example.com`. If it is nil, the
+  /// server has no public name, and ``hosts`` says which values of `Host` the server answers.
   public var publicOrigin: String?
   public var hosts: Hosts
-  /// Paths that are answered for any well-formed `Host`, and in HTTP/1.0 without one: the health check of a load balancer knows
-  /// only the program's address.
+  /// Paths that are answered for any well-formed `Host`, and in HTTP/1.0 also without a `Host`: the health check of a
+  /// load balancer knows only the program's address.
   public var probes: [String] = []
   /// Addresses of proxies (`10.0.0.7`, `2001:db8::7`) or their networks (`10.0.0.0/8`). The server trusts
   /// `X-Forwarded-For` only from them.
   public var trustedProxies: [String] = []
   /// The methods that are answered, at any path. The server refuses other methods with status 405 and lists the
   /// answered methods in `Allow`; it refuses a method that it does not know with status 501. GET includes HEAD. If the
-  /// paths of an application have different methods, select all methods here: only the application knows the methods
-  /// of a path, and refuses the others (RFC 9110 §10.2.1).
+  /// paths of an application accept different methods, list all these methods here: only the application knows the
+  /// methods of a path, and refuses the others (RFC 9110 §10.2.1).
   public var methods: Set<WebRequest.Method> = [.get, .post]
   public var date = DateHeader.ofMachine
   /// Headers that the server adds to every answer that has no header of that name, refusals included.
@@ -90,7 +90,7 @@ public struct ServerSettings: Sendable {
     HTTPHeader("Cache-Control", "no-store"),
   ]
 
-  /// The authority of ``publicOrigin``; nil unless the origin is `http://` or `https://` and an authority, and nothing more.
+  /// The authority of ``publicOrigin``; nil unless the origin consists of `http://` or `https://` and an authority.
   var publicAuthority: String? {
     let prefix = isSecure ? "https://" : "http://"
     guard let publicOrigin, publicOrigin.hasPrefix(prefix) else { return nil }
@@ -101,7 +101,8 @@ public struct ServerSettings: Sendable {
     return authority.isEmpty || !isProper ? nil : String(authority)
   }
 
-  /// The authority, and if it has no port, also the authority with the scheme's default port (RFC 9110 §4.2).
+  /// The values of `Host` that name this server: the authority and, if the authority has no port, also the authority
+  /// with the scheme's default port (RFC 9110 §4.2).
   var names: [String] {
     guard let authority = publicAuthority else { return [] }
     let end = authority.utf8.lastIndex(of: 0x5D) ?? authority.startIndex
@@ -131,13 +132,15 @@ public struct ServerLimits: Sendable {
   public var evictsIdle = false
   /// Connections at once from one address that is not a trusted proxy. An IPv6 network of /64 counts as one address.
   public var connectionsPerAddress = 256
-  /// Requests that a client sends without waiting for an answer; the connection is closed after the answer to the last of them.
+  /// The number of requests that a client may send without waiting for an answer; when the number is reached, the
+  /// connection is closed after the answer to the last of these requests.
   public var pipelined = 100
-  /// From the start of a connection, or from the first byte of a later request, to the end of its header lines.
+  /// The time from the start of a connection, or from the first byte of a later request, to the end of the request's
+  /// header lines.
   public var headerTimeoutMilliseconds: Int64 = 10_000
-  /// From the end of the header lines to the end of the body.
+  /// The time from the end of the header lines to the end of the body.
   public var bodyTimeoutMilliseconds: Int64 = 30_000
-  /// Between an answer and the next request, and for a client to receive an answer.
+  /// The time between an answer and the next request, and the time within which a client must receive an answer.
   public var idleTimeoutMilliseconds: Int64 = 60_000
   /// How long an incomplete request may continue when the server stops.
   public var drainTimeoutMilliseconds: Int64 = 3_000
@@ -152,7 +155,7 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
   /// The setting at fault.
   public enum Setting: Sendable {
     case publicOrigin, addresses, trustedProxies
-    /// No setting: the system gives no thread, no descriptor or no memory.
+    /// No setting is at fault: the system provides no thread, no descriptor or no memory.
     case system
   }
   public var setting: Setting
@@ -161,7 +164,7 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
   /// The error in words: what happened, what was expected and what to do.
   public var description: String
 
-  /// The system gives no thread, no descriptor or no memory.
+  /// The system provides no thread, no descriptor or no memory.
   static let outOfResources = ServerError(
     setting: .system,
     description:

@@ -49,7 +49,7 @@ public struct JSONObject: Equatable, Sendable {
     JSONObject(unique: members + other.members.filter { self[$0.key] == nil && isWanted($0.key) })
   }
 
-  /// Whether it has no members.
+  /// Whether the object has no members.
   public var isEmpty: Bool { members.isEmpty }
 
   /// Setting nil removes the member. Keys are compared byte by byte. Never inlined, because it is called in many
@@ -76,8 +76,8 @@ public struct JSONObject: Equatable, Sendable {
     return JSONObject(unique: kept)
   }
 
-  /// The object without members whose key or text `isUnwanted`, and without array elements whose text `isUnwanted`, at
-  /// every depth.
+  /// The object without the members whose key or text, and without the array elements whose text, `isUnwanted` returns
+  /// true for, at every depth.
   public func without(texts isUnwanted: (String) -> Bool) -> JSONObject {
     var kept: [Member] = []
     for member in members where !isUnwanted(member.key) {
@@ -132,7 +132,7 @@ extension JSON {
     }
   }
 
-  /// Like ``JSONObject/without(texts:)``; nil for a text that `isUnwanted`.
+  /// Like ``JSONObject/without(texts:)``; nil if the value is a text for which `isUnwanted` returns true.
   func without(texts isUnwanted: (String) -> Bool) -> JSON? {
     switch self {
     case .object(let object): .object(object.without(texts: isUnwanted))

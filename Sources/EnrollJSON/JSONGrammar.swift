@@ -1,4 +1,4 @@
-// Decides from the text alone whether it is JSON (RFC 8259). Used only if jansson returns no value: jansson reports a
+// Decides whether a text is JSON (RFC 8259), without jansson. Used only if jansson returns no value: jansson reports a
 // lack of memory as a syntax error, and an intact file must not count as damaged because of that.
 
 struct JSONGrammar {
@@ -15,7 +15,7 @@ struct JSONGrammar {
     case wrong
   }
 
-  /// ``JSONScan`` has already limited the nesting.
+  /// The recursion is limited, because ``JSONScan`` has already refused texts that are nested too deeply.
   static func verdict(on text: [UInt8]) -> Verdict {
     guard String(validating: text, as: UTF8.self) != nil else { return .wrong }
     var grammar = JSONGrammar(text: text)

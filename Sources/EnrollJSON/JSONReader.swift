@@ -38,9 +38,10 @@ extension JSON {
   public static func parse(_ text: [UInt8]) throws(JSONError) -> JSON {
     let scan = try JSONScan(text)
     if scan.isSimple, let value = simple(text, scan) { return value }
-    // jansson collects a string or number in a growing buffer. If the buffer cannot grow, jansson silently leaves out
-    // a character. So a string as long as the longest token is put before the value: its length in the result shows
-    // whether it is complete, and the buffer need not grow after it.
+    // jansson collects a string or number in a growing buffer. If the buffer cannot grow, jansson silently leaves out a
+    // character. So EnrollKit puts a string as long as the longest token before the value. The length of this string in
+    // the result shows whether the buffer could grow far enough for it; if so, the buffer need not grow again for the
+    // value.
     let opening = Array("[\"".utf8) + [UInt8](repeating: 0x78, count: scan.longestToken) + Array("\",".utf8)
     let wrapped = opening + scan.applied(to: text) + [UInt8(ascii: "]")]
     var error = json_error_t()

@@ -6,7 +6,8 @@
 
 extension JSON {
   /// The members named `names` whose values are unambiguous: acceptable by themselves (R37), and the same wherever an
-  /// outermost object names them. If an object has `needed`, other objects only add members that it does not have.
+  /// outermost object names them. If one object has the member `needed`, other objects only add members that this
+  /// object does not have.
   /// - Parameter needed: a member that may be missing, but must not be ambiguous.
   /// - Returns: nil if the text has no complete object, or if `needed` is ambiguous. `needed` is also ambiguous if the
   ///   text outside of the complete objects names it.

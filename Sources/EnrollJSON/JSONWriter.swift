@@ -1,8 +1,8 @@
 // Writes a value as text, without jansson.
 
 extension JSON {
-  /// Compact UTF-8 text: no white space, members in their order, control characters escaped. A number that JSON does
-  /// not have (infinity, NaN) is written as null.
+  /// Compact UTF-8 text: no white space, members in their order, control characters escaped. A number that JSON cannot
+  /// express (infinity, NaN) is written as null.
   public func serialized() -> [UInt8] {
     var out: [UInt8] = []
     // Enough for a response of typical size, so that the array need not grow.

@@ -18,7 +18,7 @@ extension EnrollClient {
     }
   }
 
-  /// The stored data about the session, without the refresh token, and the sign-in that waits for confirmation beside it.
+  /// The stored data about the session, without the refresh token, and about a sign-in that waits for confirmation.
   public func account() async throws(EnrollError) -> AccountSnapshot {
     try await offload { client, _, _ throws(EnrollError) in try client.readAccount() }
   }
@@ -32,8 +32,8 @@ extension EnrollClient {
 
 extension EnrollClient {
   /// Protects the account with a PIN of 4 to 64 bytes. The account stays open in this process; every other process gets
-  /// `.storeLocked` until ``unlock(pin:)``. Anyone who has the store's key can try all short PINs. Completes
-  /// the step `pin`: the profile that waited for it is shown or, without confirmation, confirmed.
+  /// `.storeLocked` until ``unlock(pin:)``. Anyone who has the store's key can try all short PINs. Completes the step
+  /// `pin`: the profile that waited for this step is shown to the user or, if no confirmation is required, confirmed.
   /// - Throws: `.illegalState` if the account already has a PIN, or if nothing is stored yet; `.unsupported` for a
   ///   store in memory.
   public func setPIN(_ pin: Secret) async throws(EnrollError) {

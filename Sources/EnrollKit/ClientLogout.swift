@@ -24,7 +24,7 @@ extension EnrollClient {
     try await offload { client, _, _ throws(EnrollError) in try client.finishLogout(url) }
   }
 
-  /// Logs out, erases pending transactions and resets the installation id. Revokes at once in any case.
+  /// Logs out, erases pending transactions and resets the installation id. The tokens are revoked at once in any case.
   /// - Returns: as ``logout(localOnly:)``.
   @discardableResult
   public func deregister() async throws(EnrollError) -> SignOut {

@@ -44,9 +44,9 @@ extension EnrollClient {
   }
 
   /// Submits the one-time code that the user typed after ``HostAction/enterCode(recipient:)``.
-  /// - Throws: `.codeRejected` if the code is wrong: the transaction waits for another code. `.accessDenied`
-  ///   if codes were wrong too often, `.oauth` if the provider accepts no more: both end the transaction.
-  ///   `.network` and similar errors: call again.
+  /// - Throws: `.codeRejected` if the code is wrong: the transaction waits for another code. `.accessDenied` if codes
+  ///   were wrong too often, `.oauth` if the provider accepts no further code: both end the transaction. After
+  ///   `.network` and similar errors, call this method again.
   public func submitCode(
     _ code: String, of transactionID: TransactionID, timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> RegistrationState {
@@ -58,7 +58,8 @@ extension EnrollClient {
   }
 
   /// Waits for the outcome of a sign-in. With a loopback redirect, there is nothing else to do.
-  /// - Throws: the error that made it fail; `.transactionExpired`; `.deadlineExceeded` if `timeout` passes first.
+  /// - Throws: the error that made the sign-in fail; `.transactionExpired`; `.deadlineExceeded` if `timeout` passes
+  ///   first.
   public func awaitOutcome(
     of transaction: Transaction, timeout: Duration = .seconds(600)
   ) async throws(EnrollError) -> RegistrationState {

@@ -61,8 +61,8 @@ extension EnrollClient {
 
   /// Reports that a resource server rejected this access token with 401; the token is renewed once. Pass the `resource`
   /// and `scope` that the token was requested with.
-  /// - Returns: another token; `rejected` if that token was rejected, too, within a minute; `reauthenticate` if the session
-  ///   cannot renew it.
+  /// - Returns: another token; `rejected` if that token was rejected, too, within a minute; `reauthenticate` if the
+  ///   session cannot renew the token.
   public func rejected(
     _ accessToken: Secret, resource: String? = nil, scope: [String]? = nil,
     timeout: Duration = defaultTimeout
@@ -74,14 +74,15 @@ extension EnrollClient {
     }
   }
 
-  /// The stored access tokens, without the tokens themselves: the session's own first, then those for other audiences.
+  /// Descriptions of the stored access tokens, without the tokens themselves: first the session's own token, then the
+  /// tokens for other audiences.
   public func tokens() async throws(EnrollError) -> [KeptToken] {
     try await offload { client, _, _ throws(EnrollError) in try client.keptTokens() }
   }
 
   /// The provider's answer about one of the session's tokens: `active`, and other members (RFC 7662 §2.2).
-  /// - Throws: `.unsupported` without an endpoint, `.notFound` without such a token, `.oauth` if the provider refuses
-  ///   to answer this client.
+  /// - Throws: `.unsupported` if the provider has no introspection endpoint, `.notFound` if the session has no such
+  ///   token, `.oauth` if the provider refuses to answer this client.
   public func introspect(
     _ subject: Introspection.Subject = .accessToken
   ) async throws(EnrollError) -> JSONObject {
@@ -99,14 +100,14 @@ extension EnrollClient {
     }
   }
 
-  /// The proof for one of your requests that carries an access token of type `DPoP` (``AccessToken/tokenType``):
-  /// `Authorization: DPoP TOKEN` and `DPoP: PROOF` (RFC 9449 §7.1). Sends no request.
+  /// The DPoP proof for one of your requests that carries an access token of type `DPoP` (``AccessToken/tokenType``).
+  /// Send both in headers: `Authorization: DPoP TOKEN` and `DPoP: PROOF` (RFC 9449 §7.1). Sends no request.
   /// - Parameters:
   ///   - method: the request's method, as sent.
-  ///   - url: the request's URL: https, with its path as sent; query and fragment do not count (RFC 9449 §4.2).
+  ///   - url: the request's https URL, with its path as sent; query and fragment are ignored (RFC 9449 §4.2).
   ///   - nonce: the nonce that the server demanded in `DPoP-Nonce`; nil: that server's last nonce.
   ///   - accessToken: the token that the request carries; nil: the current one.
-  /// - Throws: `.invalidArgument`; `.illegalState` for a Bearer token, which needs none; `.reauthenticate`.
+  /// - Throws: `.invalidArgument`; `.illegalState` for a Bearer token, which needs no proof; `.reauthenticate`.
   public func dpopProof(
     method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil
   ) async throws(EnrollError) -> String {

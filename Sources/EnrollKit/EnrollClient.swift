@@ -1,6 +1,6 @@
-// The Swift interface. Every method is `async`, and none blocks a thread of the cooperative pool: the blocking steps
-// run on the client's own threads. Cancelling a task ends its wait. It does not end a renewal, whose answer must not
-// be lost.
+// The Swift interface. The methods that may wait are `async`, and no method blocks a thread of the cooperative pool:
+// the blocking steps run on the client's own threads. Cancelling a task ends its wait. It does not end a renewal, whose
+// answer must not be lost.
 
 import EnrollRules
 import EnrollSteps
@@ -89,7 +89,8 @@ public struct EnrollClient: Sendable {
   /// Reports that the host's platform is ready: calls that waited for it continue.
   public func platformReady() { client.platformReady() }
 
-  /// Closes the client: calls in progress throw `.cancelled`, later calls `.handle`. A renewal that was sent is stored.
+  /// Closes the client: calls in progress throw `.cancelled`, later calls `.handle`. The answer to a renewal that was
+  /// already sent is still stored.
   public func close() { client.close() }
 
   typealias Step<Result> =

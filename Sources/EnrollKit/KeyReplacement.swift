@@ -1,4 +1,4 @@
-// Moving the key of a store, for Swift programs.
+// Moves the key of a store to another key provider, for Swift programs.
 
 public import EnrollRules
 import EnrollSteps

@@ -10,12 +10,12 @@ extension EnrollClient {
   /// Requests public documents only: it registers nothing and sends no token. Show the user the `issuer` of the result
   /// before you continue.
   /// - Parameters:
-  ///   - resource: the resource's URI: https, without a fragment.
+  ///   - resource: the resource's https URI, without a fragment.
   ///   - issuer: one of the resource's servers; nil: the first one. With an issuer, the resource needs no metadata.
   ///   - challenge: the value of `WWW-Authenticate` of the resource's 401 or 403, if you have one: it says where the
   ///     metadata is, and which scopes are needed.
   ///   - allowsLoopbackHTTP: whether to allow http to servers on this machine.
-  ///   - caFile: for libcurl: a PEM file with the authorities to trust instead of the system's.
+  ///   - caFile: a PEM file with the authorities that libcurl trusts instead of the system's.
   ///   - transport: the host's own transport; nil for libcurl.
   ///   - timeout: how long it may take.
   /// - Throws: `.unsupported` for a resource that names no server; `.responseInvalid` for metadata of another resource;
@@ -35,10 +35,10 @@ extension EnrollClient {
   /// that is registered once (RFC 7591) and kept in the store, sealed like the tokens.
   /// - Parameters:
   ///   - request: the resource, the server that the user agreed to, and the app.
-  ///   - store: where to keep a registered client: the store of the client that you open next.
+  ///   - store: the store in which to keep a registered client. Open your next client with the same store.
   ///   - keys: the key provider of a store that is a directory.
   ///   - allowsLoopbackHTTP: whether to allow http to servers on this machine.
-  ///   - caFile: for libcurl: a PEM file with the authorities to trust instead of the system's.
+  ///   - caFile: a PEM file with the authorities that libcurl trusts instead of the system's.
   ///   - transport: the host's own transport; nil for libcurl.
   ///   - timeout: how long it may take.
   /// - Throws: `.issuerMismatch` if the resource no longer names the server; `.unsupported` if the server accepts no

@@ -20,7 +20,8 @@ public enum UserAgentAnswer: Equatable, Sendable {
   case returned(String)
   /// The user returned without a URL: the user closed the tab.
   case dismissed
-  /// Unknown to the agent: the URL arrives at the loopback listener, or through ``EnrollClient/handle(_:timeout:)``.
+  /// The agent does not learn how the user returned: the URL arrives at the loopback listener, or through
+  /// ``EnrollClient/handle(_:timeout:)``.
   case elsewhere
 }
 
@@ -65,11 +66,11 @@ extension EnrollClient {
       ? try await self.confirm(transactionID) : try await retry(transactionID)
   }
 
-  /// Begins, opens the browser and processes the redirect: a complete sign-in or registration up to the user's
-  /// confirmation. If an earlier sign-in waits for confirmation, or for its PIN, no browser opens.
-  /// - Returns: `awaitingConfirmation` or, without confirmation, `active`; after a dismissal, the state without this
-  ///   attempt. A valid redirect that arrives later still counts, through ``resume(_:transactionID:timeout:)``.
-  ///   Cancelling the task while the redirect is awaited is a dismissal, too.
+  /// Runs a complete sign-in or registration, up to the user's confirmation: begins it, opens the browser and processes
+  /// the redirect. If an earlier sign-in waits for confirmation, or for its PIN, no browser opens.
+  /// - Returns: `awaitingConfirmation` or, without confirmation, `active`; after a dismissal, the state as it would be
+  ///   without this attempt. A valid redirect that arrives later still counts, through
+  ///   ``resume(_:transactionID:timeout:)``. Cancelling the task while the redirect is awaited is a dismissal, too.
   /// - Throws: the errors of ``begin(_:timeout:)`` and ``resume(_:transactionID:timeout:)``; `.unsupported` for a kind that has
   ///   no browser step.
   public func signIn(
@@ -98,8 +99,8 @@ extension EnrollClient {
       do throws(EnrollError) {
         return try await awaitOutcome(of: begun, timeout: timeout)
       } catch {
-        // A separate task, because this one may be cancelled. The cancellation is only a hint: if it fails, nothing is
-        // lost.
+        // Cancels the transaction in a separate task, because the current task may be cancelled. Cancelling the
+        // transaction is only a hint: if it fails, nothing is lost.
         if error.code == .cancelled { _ = await Task { try await cancel(begun) }.result }
         throw error
       }

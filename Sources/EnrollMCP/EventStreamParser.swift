@@ -5,7 +5,7 @@ import EnrollRules
 
 /// Reads events from the pieces of a response body.
 package struct EventStreamParser {
-  /// The message of one event, in one line: line ends between the parts of JSON are spaces.
+  /// The message of one event, in one line: line ends between the parts of the JSON have been replaced by spaces.
   package typealias Emit = (_ message: [UInt8]) -> Void
 
   private let limit: Int
@@ -25,10 +25,10 @@ package struct EventStreamParser {
   /// `retry`, in milliseconds; nil if the server gave none.
   package private(set) var retryMilliseconds: Int64?
 
-  /// - Parameter limit: the most bytes of one message.
+  /// - Parameter limit: the maximum number of bytes of one message.
   package init(limit: Int) { self.limit = limit }
 
-  /// - Returns: false if a message is above the limit. Then the stream cannot be read any further.
+  /// - Returns: false if a message is longer than the limit. Then the stream cannot be read any further.
   package mutating func add(_ bytes: UnsafeRawBufferPointer, _ emit: Emit) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -31,8 +31,8 @@ package enum MessageHeaders {
 
   /// The headers of 2026-07-28, which repeat values of the body. A host sends no headers on stdio, so the bridge
   /// makes them.
-  /// - Parameter version: the version that the message names; if it names none, the version of the last message that
-  ///   did.
+  /// - Parameter version: the version that the message names; if the message names no version, the version of the last
+  ///   message that named one.
   package static func modern(_ message: Message, version: String) throws(Refusal) -> [HTTPHeader] {
     guard let revision = Revision(version) else {
       throw Refusal(message: "the protocol version in _meta cannot be a header")

@@ -12,7 +12,7 @@ package struct StreamPause: Equatable, Sendable {
   package static let longest: Int64 = 60_000
   /// The longest pause that a server can ask for, in milliseconds: an hour.
   package static let longestAsked: Int64 = 3_600_000
-  /// The most times that the pause is doubled: 2^6 seconds are more than the longest pause.
+  /// The maximum number of times that the pause is doubled: 2^6 seconds are more than the longest pause.
   private static let mostDoublings = 6
 
   /// The number of consecutive attempts that brought no event.

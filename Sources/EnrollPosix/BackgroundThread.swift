@@ -6,10 +6,11 @@ import CPosix
 import EnrollCrypto
 
 package enum BackgroundThread {
-  /// Enough for libcurl, OpenSSL and JSON of the allowed depth, if the host's default is smaller.
+  /// The smallest size of a thread's stack. It is used if the host's default is smaller, and is enough for libcurl,
+  /// OpenSSL and JSON of the allowed depth.
   static let leastStackBytes = 512 << 10
-  /// A program's thread-local memory is on the stack, too. If it fills the default stack, no thread starts (EINVAL),
-  /// and this size is tried.
+  /// The stack size for a second attempt. A program's thread-local memory is on the stack, too; if it fills a stack of
+  /// the default size, no thread starts (EINVAL).
   static let ampleStackBytes = 16 << 20
 
   private final class Start {
@@ -37,7 +38,7 @@ package enum BackgroundThread {
     return false
   }
 
-  /// - Parameter stackBytes: 0: the default, unless that is too small.
+  /// - Parameter stackBytes: the size of the stack; 0 for the default, unless the default is too small.
   /// - Returns: 0, or an error number.
   private static func create(_ start: Unmanaged<Start>, stackBytes: Int) -> Int32 {
     enroll_posix_start_thread(

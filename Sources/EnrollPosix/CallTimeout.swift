@@ -7,7 +7,7 @@ import Synchronization
 
 /// The limits of the current call, on the thread that runs it.
 public final class CallTimeout: Sendable {
-  /// Nanoseconds of the system's clock; nil: the call has no deadline.
+  /// The deadline in nanoseconds of the system's clock; nil if the call has no deadline.
   private let end: Int64?
   private let cancellation: (any Cancellation)?
   /// The limits of the call that this one is a part of.
@@ -25,7 +25,7 @@ public final class CallTimeout: Sendable {
     self.onProgress = onProgress
   }
 
-  /// The progress of a call. It tells a caller that stops waiting why the call has not ended.
+  /// The progress of a call. From it, a caller that stops waiting learns why the call has not ended.
   public enum Progress: Sendable {
     /// The call waits for a renewal of another process, or of another client.
     case waiting
@@ -68,8 +68,8 @@ public final class CallTimeout: Sendable {
     return try current.set(UInt(bitPattern: timeout.toOpaque()), during: body)
   }
 
-  /// The call has sent a value that works only once. From now on none of its waits ends early, because the answer has
-  /// to be stored.
+  /// Records that the call has sent a value that works only once. From now on none of the call's waits ends early,
+  /// because the answer has to be stored.
   public static func commit() {
     var next = innermost
     while let timeout = next {
@@ -99,6 +99,6 @@ public final class CallTimeout: Sendable {
     return min(longest, max(0, end - SystemClock.monotonic()))
   }
 
-  /// The cancellation of the call; nil if it has none.
+  /// The cancellation of the call; nil if the call has no cancellation.
   public static var cancellation: (any Cancellation)? { ofThisCall?.cancellation }
 }

@@ -5,7 +5,7 @@ import CPosix
 public import EnrollRules
 
 public enum CertificateFile {
-  /// More than any system's bundle of authorities has.
+  /// The maximum size of the file, in bytes: more than any system's bundle of authorities has.
   private static let limit = 16 << 20
 
   /// - Throws: `.configuration` with field `caFile` unless the path is a regular file of at most 16 MiB that can be
@@ -26,7 +26,7 @@ public enum CertificateFile {
     let fd = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0)
     guard fd >= 0 else {
       let number = enroll_posix_errno()
-      // The process has no free descriptor. That says nothing about the file.
+      // The process has no free descriptor. That says nothing about the file, so the file is accepted.
       if number == EMFILE || number == ENFILE { return }
       throw refusal(SystemError.message(number))
     }

@@ -34,7 +34,8 @@ public final class Condition: Lock, @unchecked Sendable {
     if let limit, limit <= 0 { return }
     let isOurs = ExitBarrier.beginWait()
     if let limit {
-      // Waits at most a day: callers check their clocks again anyway, and no sum of times overflows.
+      // Waits at most a day, so that the sum of the time now and `limit` cannot overflow. Callers check their clocks
+      // after a wait anyway.
       enroll_posix_wait_condition(condition, mutex, min(limit, 86_400_000_000_000))
     } else {
       pthread_cond_wait(condition, mutex)

@@ -8,10 +8,11 @@ import CPosix
 package enum DetachedProcess {
   /// The name in the system's process lists.
   private static let name = "enroll"
-  /// The most bytes of input, more than any configuration has.
+  /// The maximum size of the input, in bytes: more than any configuration has.
   private static let inputLimit = 16 << 20
-  /// Longer than the longest renewal, which waits for the lock, makes two attempts, and meets a server that demands
-  /// nonces and a disk that refuses the tokens. Only a system call or a library that hangs takes longer.
+  /// How long the process may run: longer than the longest renewal, which waits for the lock, makes two attempts, and
+  /// meets a server that demands nonces and a disk that refuses the tokens. Only a system call or a library that hangs
+  /// would take longer.
   private static let runningSecondsLimit: Int32 = 300
 
   /// The argument of the intermediate process, which ``start(_:input:)`` starts and which calls ``detach(_:)``.
@@ -74,8 +75,8 @@ package enum DetachedProcess {
   package static func begin(runningSeconds seconds: Int32? = nil) -> (input: [UInt8], answers: Int32)? {
     // The kernel named the process after the path by which it was run.
     enroll_posix_name_process(name)
-    // The signals are ignored, because the process ends soon by itself, and a token may be on its way. A machine or
-    // service that shuts down sends them first, and then waits.
+    // The signals are ignored, because the process ends soon by itself, and a token may be on its way. When a machine
+    // or service shuts down, it sends these signals first, and then waits before it kills the process.
     enroll_posix_ignore_ending_signals()
     enroll_posix_limit_running_time(seconds ?? runningSecondsLimit)
     guard let input = readToEnd(STDIN_FILENO) else { return nil }

@@ -1,7 +1,8 @@
-// Protection against fork(): a child of a process that holds a file lock keeps that lock held after its parent has
-// died, and its mutexes may be held by threads that it does not have. So the child closes the lock descriptors before
-// anything else, and every object from before the fork refuses to work in it (store.md, Fork). clone(2) and _Fork() run
-// no handlers and are not covered. posix_spawn and vfork need none, because exec closes the descriptors.
+// Protection against fork(). If a process that holds a file lock forks, the child keeps the file locked even after its
+// parent has died. The child's copies of mutexes may also be locked, by threads that do not exist in the child. So the
+// child closes the lock descriptors before anything else, and every object from before the fork refuses to work in it
+// (store.md, Fork). clone(2) and _Fork() run no handlers and are not covered. posix_spawn and vfork need no handlers,
+// because exec closes the descriptors.
 
 import CPosix
 public import EnrollRules
@@ -36,7 +37,7 @@ public struct ForkGuard: Sendable {
   }
 
   /// Opens a lock file so that a forked child closes it. `open` returns a descriptor or a negative number. No fork can
-  /// happen between opening and registering: such a child would keep the lock.
+  /// happen between opening and registering: a child that is forked at that moment would keep the lock.
   package static func openingLock(_ open: () -> Int32) -> Int32 {
     withoutForks {
       guard ForkState.shared.grow() else { return -ENOMEM }
@@ -46,8 +47,8 @@ public struct ForkGuard: Sendable {
     }
   }
 
-  /// Closes a lock file, which frees its lock. No fork can happen between closing and unregistering: such a child could
-  /// close an unrelated descriptor.
+  /// Closes a lock file, which frees its lock. No fork can happen between closing and unregistering: a child that is
+  /// forked at that moment could close an unrelated descriptor.
   package static func closeLock(_ fd: Int32) {
     withoutForks {
       ForkState.shared.remove(fd)
@@ -61,8 +62,8 @@ public struct ForkGuard: Sendable {
 private final class ForkState: @unchecked Sendable {
   // Unchecked: the list is only touched with `mutex` held; a fork locks it, too.
   static let shared = ForkState()
-  /// Registered only after `shared` is complete: otherwise a child that is forked during its creation would wait for a
-  /// thread that it does not have.
+  /// Registered only after `shared` is complete: a child that is forked while `shared` is being created would otherwise
+  /// wait for a thread that does not exist in the child.
   private static let hasForkHandlers =
     pthread_atfork(
       { pthread_mutex_lock(ForkState.shared.mutex) },

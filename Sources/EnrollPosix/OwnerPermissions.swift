@@ -26,7 +26,7 @@ public enum OwnerPermissions {
 
   /// Makes a folder and its missing parents, with mode 0700. Existing folders are not changed.
   /// - Parameter path: absolute.
-  /// - Returns: the path of a folder that cannot be made, and errno; nil if all exist.
+  /// - Returns: the path of the folder that could not be made, and errno; nil if all folders exist now.
   public static func makeFolders(_ path: String) -> (path: String, number: Int32)? {
     guard access(path, F_OK) != 0, !path.isEmpty else { return nil }
     if let slash = path.utf8.lastIndex(of: 0x2F), let fault = makeFolders(String(path[..<slash])) {

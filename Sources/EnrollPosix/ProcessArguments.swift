@@ -12,8 +12,8 @@ public enum ProcessArguments {
     return UnsafeBufferPointer(start: first, count: max(0, count)).compactMap { $0 }
   }
 
-  /// The index of the first argument that is not UTF-8: converted to text it would be a different argument, and name a
-  /// different file.
+  /// The index of the first argument that is not UTF-8; nil if all are. Such an argument, converted to text, would be a
+  /// different argument, and name a different file.
   public static func firstInvalidUTF8() -> Int? {
     (pointers() ?? []).enumerated().first { $0.offset > 0 && String(validatingCString: $0.element) == nil }?
       .offset

@@ -19,7 +19,7 @@ public final class SystemClock: Clock {
 
   public func instant() -> Instant { SystemClock.now() }
 
-  /// The ``instant()`` of every system clock.
+  /// The present instant by the system's clock, as ``instant()`` returns it.
   public static func now() -> Instant { Instant(nanoseconds: read(enroll_posix_boot_clock)) }
 
   /// The id that the system gives the boot. If it cannot be read, this is an id that no other process has, so that
@@ -53,7 +53,7 @@ public final class SystemClock: Clock {
 
 /// Makes a thread sleep.
 package enum Pause {
-  /// Returns early only if a signal handler ran.
+  /// Pauses the thread for `amount` nanoseconds. Returns early only if a signal handler ran.
   package static func nanoseconds(_ amount: Int64) {
     ExitBarrier.allowingExit { bare(nanoseconds: amount) }
   }

@@ -25,7 +25,8 @@ public enum TerminationSignals {
     return descriptor
   }
 
-  /// Unblocks the signals that ``prepare()`` blocked. Each calls `handler`, which must not return to the program.
+  /// Unblocks the signals that ``prepare()`` blocked. From then on, each of these signals calls `handler`, which must
+  /// not return to the program.
   public static func unblock(_ handler: @convention(c) (Int32) -> Void) {
     var set = unignoredSignals()
     for number in numbers where sigismember(&set, number) == 1 { enroll_posix_handle_signal(number, handler) }

@@ -7,7 +7,7 @@ public import EnrollJSON
 
 /// The directories of the user who runs the program.
 public enum UserDirectories {
-  /// The most bytes of a file that is read.
+  /// The maximum size of a file that is read, in bytes.
   private static let limit = 1 << 20
 
   /// `$XDG_DATA_HOME/enrollkit`, or `~/.local/share/enrollkit`.
@@ -64,7 +64,7 @@ public enum UserDirectories {
 
   /// - Parameters:
   ///   - name: the configuration's name in error messages.
-  ///   - wait: called with a pipe's descriptor while the pipe is empty; it throws to stop waiting. nil: the path must
+  ///   - wait: called with a pipe's descriptor while the pipe is empty; it throws to stop waiting. nil if the path must
   ///     not be a pipe.
   /// - Throws: `.notFound` if there is no file; `.configuration` if it cannot be opened or is not JSON; errors of
   ///   `wait`.

@@ -9,9 +9,9 @@ public final class WorkerPool: @unchecked Sendable {
   // Unchecked: all state is only touched with `condition` held.
   public typealias Job = @Sendable () -> Void
 
-  /// The most threads at once.
+  /// The maximum number of threads at once.
   public let threadLimit: Int
-  /// The most jobs that may wait for a thread. A further job is refused.
+  /// The maximum number of jobs that may wait for a thread. A further job is refused.
   public let queueLimit: Int
 
   private let condition = Condition()
@@ -23,9 +23,9 @@ public final class WorkerPool: @unchecked Sendable {
   private var isDraining = false
 
   /// - Parameters:
-  ///   - threads: the most threads at once, at least 1.
-  ///   - queue: the most jobs that may wait for a thread.
-  ///   - idleSeconds: how long a thread without work stays.
+  ///   - threads: the maximum number of threads at once, at least 1.
+  ///   - queue: the maximum number of jobs that may wait for a thread.
+  ///   - idleSeconds: how long a thread without work waits before it ends.
   public init(threads: Int = 8, queue: Int = 65_536, idleSeconds: Int64 = 10) {
     threadLimit = max(1, threads)
     queueLimit = max(0, queue)
@@ -34,8 +34,8 @@ public final class WorkerPool: @unchecked Sendable {
 
   /// Runs `job` on a thread of the pool, at once or when a thread becomes free. Jobs start in the order of their
   /// submission.
-  /// - Parameter limit: the most jobs that may wait when this job is submitted, for jobs that should be refused earlier
-  ///   than others.
+  /// - Parameter limit: the maximum number of jobs that may be waiting when this job is submitted. A lower limit
+  ///   refuses this kind of job earlier than others.
   /// - Returns: false if the job will never run: the pool is draining, its queue is full, no thread could be started,
   ///   or this process was forked after the pool was made.
   public func submit(_ job: @escaping Job, limit: Int = .max) -> Bool {

@@ -1,5 +1,5 @@
-// The rules for a head beyond its grammar (RFC 9110 §7.2, §8.6, §10.1.1; RFC 9112 §3, §6): exactly one host, which the server
-// answers; framing of the body that all parsers read alike; no expectation but 100-continue.
+// The rules for a head beyond its grammar (RFC 9110 §7.2, §8.6, §10.1.1; RFC 9112 §3, §6): exactly one host, which the
+// server answers; a body whose length every parser determines in the same way; no expectation except `100-continue`.
 
 /// A head that follows the rules, and the kind of body that comes after it.
 struct ProperHead {
@@ -35,7 +35,7 @@ struct HeadRules: Sendable {
   /// The values of `Host` that are answered.
   private let names: [String]
   private let hosts: ServerSettings.Hosts
-  /// Paths that are answered for any host.
+  /// Paths at which the server answers whatever host the request names.
   private let probes: [String]
 
   init(_ settings: ServerSettings) {

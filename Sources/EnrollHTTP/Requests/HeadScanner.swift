@@ -1,5 +1,6 @@
-// Scans a request's head while its bytes arrive, and refuses at the first invalid byte: a line that ends with LF or CR alone, a
-// control character, a folded line (RFC 9112 §2.2, §5.2), a second `Content-Length`, a head over the limits.
+// Scans a request's head while its bytes arrive, and refuses the request as soon as it finds a line that ends with LF
+// or CR alone, a control character, a folded line (RFC 9112 §2.2, §5.2), a second `Content-Length`, or a head over the
+// limits.
 
 /// Scans one head; each call continues where the last one ended.
 struct HeadScanner {
@@ -10,7 +11,7 @@ struct HeadScanner {
     case refused(Refusal)
   }
 
-  /// nil until the first line is complete.
+  /// The request line; nil until all its bytes have arrived.
   private(set) var line: RequestLine?
   private(set) var fields = HeadFields()
   private var position = 0
@@ -41,7 +42,7 @@ struct HeadScanner {
     return tooLong(bytes.count, rules.limits).map { .refused($0) } ?? .needsMore
   }
 
-  /// - Returns: nil to continue.
+  /// - Returns: nil if the scan continues with the next line.
   private mutating func read(
     _ range: Range<Int>, _ bytes: UnsafeRawBufferPointer, _ rules: HeadRules
   ) -> Outcome? {
@@ -75,7 +76,8 @@ struct HeadScanner {
 
   /// Refuses a head as soon as it is over a limit, not only when it ends.
   private func tooLong(_ count: Int, _ limits: ServerLimits) -> Refusal? {
-    // Besides the target, the first line has a method, two spaces and the version: 24 bytes are enough.
+    // The first line consists of the target, and of a method, two spaces and the version, which together have at most
+    // 24 bytes.
     guard line != nil else { return count > limits.targetBytes + 24 ? .targetTooLong : nil }
     return count - fields.start > limits.headerBytes ? .headersTooLarge : nil
   }
@@ -83,7 +85,7 @@ struct HeadScanner {
 
 /// The position of the header lines, and the values of the headers that the server itself acts on.
 struct HeadFields {
-  /// The start of the first line, and the end of the last.
+  /// The start of the first header line (`start`), and the end of the last header line (`end`).
   var start = 0
   var end = 0
   var count = 0

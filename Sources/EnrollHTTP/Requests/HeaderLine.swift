@@ -7,7 +7,7 @@ struct HeaderLine: Equatable {
   var value: Range<Int>
 
   /// - Parameter line: the position of the line, without its line end.
-  /// - Returns: nil unless the line is a token and a colon, with any value.
+  /// - Returns: nil unless the line consists of a token, a colon and a value, which may be empty.
   init?(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) {
     var colon = line.lowerBound
     while colon < line.upperBound, HeaderGrammar.isToken(bytes[colon]) { colon += 1 }
@@ -16,7 +16,7 @@ struct HeaderLine: Equatable {
     value = bytes.trimmed(colon + 1..<line.upperBound)
   }
 
-  /// Whether the value is not empty, has at most one space before it, and none after it. Parsers disagree on
+  /// Whether the value is not empty, with at most one space before it and no space after it. Parsers disagree on any
   /// other blanks, and the framing of a body must not depend on them.
   func isPlain(_ line: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Bool {
     let before = value.lowerBound - name.upperBound - 1
@@ -35,7 +35,7 @@ struct HeaderLine: Equatable {
     return false
   }
 
-  /// Calls `body` for each of several checked lines, each with CRLF at its end.
+  /// Calls `body` for each header line in `bytes`. The lines have been checked, and each ends with CRLF.
   static func each(_ bytes: UnsafeRawBufferPointer, _ body: (HeaderLine) -> Void) {
     var start = 0
     while start < bytes.count, let end = bytes.first(0x0D, in: start..<bytes.count) {

@@ -25,7 +25,7 @@ struct IPAddress: Hashable, Sendable {
     low = UInt64(bigEndian: six[1])
   }
 
-  /// - Parameter address: the address of a socket. The result is nil if it is not an IP address.
+  /// - Parameter address: the address of a socket. The initializer returns nil if this is not an IP address.
   init?(_ address: UnsafeMutablePointer<sockaddr>) {
     let raw = UnsafeRawPointer(address)
     switch Int32(address.pointee.sa_family) {
@@ -88,7 +88,8 @@ struct IPAddress: Hashable, Sendable {
     return text.isEmpty || text.first == ":" && text.utf8.count <= 6 && number != nil
   }
 
-  /// The network of addresses that one client may choose from: /64 for IPv6 (RFC 6177 §2), the address itself for IPv4.
+  /// The network in which one client may choose its addresses: for IPv6 the /64 that contains this address (RFC 6177
+  /// §2), for IPv4 only the address itself.
   var network: IPAddress { isIPv4 ? self : IPAddress(high: high, low: 0) }
 
   private init(high: UInt64, low: UInt64) {
@@ -136,7 +137,7 @@ struct IPAddress: Hashable, Sendable {
     }
 
     func contains(_ other: IPAddress) -> Bool {
-      // A shift by the full width gives 0; a mask of 0 compares no bit.
+      // A shift by the full width gives 0; with a mask of 0 no bit is compared.
       let highMask = ~UInt64(0) << UInt64(64 - min(bits, 64))
       let lowMask = ~UInt64(0) << UInt64(64 - max(bits - 64, 0))
       return (address.high ^ other.high) & highMask == 0 && (address.low ^ other.low) & lowMask == 0

@@ -1,5 +1,6 @@
-// Parses the first line of a request (RFC 9112 §3): one space between its parts, no byte in the target that is invalid in a
-// URL, no fragment. The parser is strict, because a proxy in front may have read a malformed line differently.
+// Parses the first line of a request (RFC 9112 §3): one space between its parts, and a target without a fragment and
+// without bytes that are invalid in a URL. The parser is strict, because a proxy in front of this server may have
+// understood a malformed line differently.
 
 /// A well-formed request line with a method that a server can answer.
 struct RequestLine: Equatable {
@@ -78,8 +79,8 @@ enum HeaderGrammar {
     }
   }
 
-  /// `uri-host [ ":" port ]` of RFC 9110 §7.2: characters of a name, or of an address in brackets, then an optional port. It
-  /// may be empty.
+  /// `uri-host [ ":" port ]` of RFC 9110 §7.2: the characters of a name, or of an address in brackets, then an optional
+  /// port. The name may be empty.
   static func isHost(_ bytes: UnsafeRawBufferPointer, _ host: Range<Int>) -> Bool {
     var rest = host
     if let first = host.first, bytes[first] == 0x5B {

@@ -1,5 +1,5 @@
-// Turns bytes into requests, one at a time, without a socket: a head, then the body that the head announces. Reading ends at a
-// refused request.
+// Turns bytes into requests, one at a time, without a socket: a head, then the body that the head announces. Nothing is
+// read after a request that is refused.
 
 /// Reads the requests of one connection.
 struct RequestReader {

@@ -4,7 +4,7 @@
 import CPosix
 import EnrollRules
 
-/// A table of numbers and addresses. It owns only the texts of the audiences.
+/// A table that maps the bytes of an audience to its token. It owns copies of these bytes, but not the tokens.
 struct AudienceLookup {
   private struct Row {
     /// The resource, followed by the scopes.
@@ -41,7 +41,7 @@ struct AudienceLookup {
     return nil
   }
 
-  /// - Parameter view: an entry whose token must stay alive until ``removeAll()``.
+  /// - Parameter view: a view of the audience's token, which must stay alive until ``removeAll()`` is called.
   mutating func append(
     _ resource: UnsafeRawBufferPointer, _ scopes: UnsafeRawBufferPointer, _ view: TokenSlot.TokenView
   ) {

@@ -1,7 +1,7 @@
 // Renewals that no caller waits for. A renewal with an unknown outcome is repeated, because the provider may have
 // replaced the refresh token and accepts the old one only for a limited time. If the host switched background renewal
-// on, tokens are also renewed before they are due (flows.md §8). Each client has one timer. A renewal that it starts is
-// the same renewal that callers share.
+// on, tokens are also renewed before they are due (flows.md §8). Each client has one timer. Callers can join a renewal
+// that the timer starts, as they join any other renewal.
 //
 // An idle client reads its record once a minute, because another process may have signed in. inotify(7) is no
 // alternative: a user has 128 instances of it for all programs, and some filesystems never report changes. All clients
@@ -76,7 +76,7 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
     if !isAccepted { wake(at: nextRead()) }
   }
 
-  /// Starts no more renewals. A running renewal continues.
+  /// From now on, no renewal is started. A running renewal continues.
   func stop() {
     if origin.isForkedChild { return }
     let timer = condition.locked {
@@ -131,7 +131,7 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
     }
   }
 
-  /// The next full minute of the clock, which is the same moment for every client: one wake-up for all.
+  /// The next full minute of the clock. It is the same moment for every client, so that one wake-up serves all clients.
   private func nextRead() -> Instant {
     let idle = Self.idleSeconds * 1_000_000_000
     let now = clock.instant()

@@ -27,21 +27,21 @@ public final class Client: Sendable {
   let threads = ThreadGroup()
   private let log: (any LogHandler)?
   let location: UnsavedTokens.Location
-  /// The running renewal, once it has reported its progress; nil if none runs.
+  /// The running renewal, once it has reported its progress; nil if no renewal is running.
   let runningRenewal: Guarded<RunningRenewal?>
-  /// Gets the progress of the running renewal.
+  /// A function that receives the progress of the running renewal.
   let renewalWatcher = Guarded<(@Sendable (CallTimeout.Progress) -> Void)?>(nil, by: Mutex())
-  /// nil: this process runs every step itself.
+  /// Runs steps in separate processes; nil if this process runs every step itself.
   let detached: DetachedSteps?
   let lastSignOut = Guarded<SignOut?>(nil, by: Mutex())
   let devicePolls = Guarded(DevicePolls(), by: Mutex())
-  /// nil if the store is not a directory.
+  /// The path of the store; nil if the store is not a directory.
   let storePath: String?
   let storeKeys: KeyPlan
   private let background: BackgroundRenewal
   private let backgroundTicket: Int
   private let fork = ForkGuard()
-  /// nil if the host sends the requests.
+  /// The library's own transport; nil if the host sends the requests.
   let ownTransport: CurlTransport?
   let phases: ClosingPhases
   var closing: CancellationFlag { phases.closing }
@@ -57,16 +57,16 @@ public final class Client: Sendable {
     let progress: CallTimeout.Progress
   }
 
-  /// One run of the renewal, for all callers that joined it. A class, because they share the answers that are read
-  /// after it.
+  /// One run of the renewal, for all callers that joined it. A class, because these callers share the answers that are
+  /// read from the store after the run.
   final class RenewalRun: Sendable {
     let result: Result<RenewalResult, EnrollError>
     private let answers = Guarded<[Int64: Result<AccessOutcome, EnrollError>]>([:], by: Mutex())
 
     init(_ result: Result<RenewalResult, EnrollError>) { self.result = result }
 
-    /// The answer for callers that want this minimum lifetime. The first of them reads the store for all, because
-    /// hundreds may be waiting.
+    /// The answer for callers that want this minimum lifetime. The first of these callers reads the store for all of
+    /// them, because hundreds may be waiting.
     func answer(
       _ minimumLifetimeSeconds: Int64, _ read: () -> Result<AccessOutcome, EnrollError>
     ) -> Result<AccessOutcome, EnrollError> {
@@ -196,7 +196,8 @@ public final class Client: Sendable {
     if !fork.isForkedChild { UnsavedTokens.shared.add(engine, at: location) }
   }
 
-  /// The hub and its observer reference each other until the observer is removed.
+  /// Removes the renewal observer from the hub, because the two reference each other until then, and stops background
+  /// work.
   private func stopBackground() {
     hub.remove(backgroundTicket)
     background.stop()
@@ -278,7 +279,8 @@ public final class Client: Sendable {
     clock.instant().advanced(bySeconds: seconds)
   }
 
-  /// Reports that the host's platform can open a browser (Cordova's `deviceready`). Calls that waited for it continue.
+  /// Reports that the host's platform can open a browser (Cordova's `deviceready`). Calls that waited for the platform
+  /// continue.
   public func platformReady() {
     readiness.withLock { $0.isPlatformReady = true }
     hub.announceChange()

@@ -7,7 +7,8 @@ import EnrollSteps
 public import EnrollPosix
 
 extension Client {
-  /// Ties a call to the client: closing the client cancels the call, and the call's error then says so.
+  /// Ties a call to the client: closing the client cancels the call, and the call then fails with an error that says
+  /// that the client was closed.
   /// - Returns: the completion to use instead of `completion`.
   public func untilClosed<Value>(
     _ cancellation: CancellationFlag, _ completion: @escaping @Sendable (Result<Value, EnrollError>) -> Void
@@ -41,7 +42,8 @@ final class ClosingPhases: Sendable {
   let abandoned = CancellationFlag()
 
   private static let graceSeconds: Int64 = 2
-  /// These timers follow the system's clock, not the client's: the limit is for servers that do not answer.
+  /// Timers by the system's clock, not by the client's, which may be a test's: the grace period limits how long a real
+  /// server may take to answer.
   private let timers = TimerQueue()
   private let timer = Guarded<UInt64?>(nil, by: Mutex())
   private let begin = Guarded<Instant?>(nil, by: Mutex())
@@ -59,8 +61,8 @@ final class ClosingPhases: Sendable {
   }
 
   /// Sets the timer that ends the grace period, if the grace period has begun.
-  /// - Parameter isBusy: whether any request is running that the timer would end. If not, no timer is started: its
-  ///   thread would cost more than the closing.
+  /// - Parameter isBusy: whether any request is running that the timer would end. If no such request is running, no
+  ///   timer is started, because the timer's thread would cost more than the rest of the closing.
   func startGraceTimer(isBusy: Bool) {
     guard isBusy, let begun = begin.withLock({ $0 }) else { return }
     let isBounded = timer.withLock { timer -> Bool in

@@ -18,7 +18,7 @@ extension Client {
     return facts
   }
 
-  /// The facts that a program acts on, without a request.
+  /// Returns the facts that a program acts on. Sends no request.
   public func facts() throws(EnrollError) -> ClientFacts {
     try requireOpen()
     var facts = engine.diagnostics.facts()

@@ -1,5 +1,5 @@
 // The user's identity, the account's data, the PIN and logout through a client. A call with a PIN takes most of a
-// second on purpose: it makes guessing expensive.
+// second on purpose, because this makes guessing a PIN expensive.
 
 public import EnrollRules
 public import EnrollSteps
@@ -17,7 +17,8 @@ extension Client {
   /// Asks the provider's userinfo endpoint with a valid token. A 401 is handled as in
   /// ``rejected(_:for:until:cancellation:)``: the token is renewed, and the request is sent once more. If the endpoint
   /// also refuses the new token, it accepts no token of this session; the session continues.
-  /// - Throws: if there is no access token, the reason, and no request was sent; `.rejected` after the second 401.
+  /// - Throws: if there is no access token, the error that says why (no request was sent then); `.rejected` after the
+  ///   second 401.
   public func userinfo(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
     -> JSONObject
   {
@@ -107,8 +108,8 @@ extension Client {
   ) throws(EnrollError) -> SignOut {
     defer {
       tokens.forget()
-      // The deadline may have ended the sending of a message that the store did not accept, so that only this process
-      // has it.
+      // The deadline may have interrupted the sending of a message that the store did not accept. Only this process has
+      // such a message, so it sends it now.
       if engine.outbox.hasUnqueuedMessages { outbox.send() }
       outbox.sendAfterLogoutWait()
     }
@@ -128,8 +129,8 @@ extension Client {
     return answer
   }
 
-  /// Whether the last sign-out was reported to the provider; nil before the first sign-out, and if it need
-  /// not be reported.
+  /// Whether the last sign-out was reported to the provider; nil before the first sign-out, and after a sign-out that
+  /// need not be reported.
   public var providerTold: ProviderTold? { lastSignOut.withLock { $0?.providerTold } }
 
   /// Processes the redirect that follows a logout. The revocation that waited for it is sent on a thread of the client.

@@ -74,7 +74,7 @@ extension Client {
 }
 
 extension SignInOptions {
-  /// Whether the browser returns to the configured redirect URI.
+  /// Whether a sign-in with these options ends with a redirect of the browser to the configured redirect URI.
   func redirects(_ configuration: Configuration) -> Bool {
     if kind == .register, case .page = configuration.registration { return false }
     return comesBackByRedirect

@@ -87,8 +87,8 @@ extension Client {
       let listener = try LoopbackListener(
         redirectURI: configuration.redirectURI, returnPage: configuration.returnPage)
       do throws(EnrollError) {
-        // Runs only after the listener was opened: that listener also serves earlier sign-ins with the same configured
-        // port.
+        // Called only after the listener was opened, because that listener also serves earlier sign-ins with the same
+        // configured port: their transactions are not abandoned.
         try engine.transactions.settleAbandoned { LoopbackAddress.isListened(at: $0) }
         let begun = try engine.signIn.begin(
           options, loopbackRedirectURI: listener.redirectURI, cancellation: cancellation)
@@ -149,11 +149,11 @@ extension Client {
   }
 
   /// Waits until a transaction is settled: by its loopback redirect, by ``resume(_:until:cancellation:)`` on another
-  /// thread, or by another process. For a device transaction it polls the provider as often as the provider allows. It
-  /// also returns once another transaction of the account has ended with tokens: if one browser runs two sign-ins, some
-  /// providers resume the older one, and the newer one never gets an answer.
-  /// - Throws: `.notFound` for an unknown transaction; `.transactionExpired`; the error that made it fail;
-  ///   `.deadlineExceeded`, and the transaction is still pending.
+  /// thread, or by another process. For a device transaction, this call polls the provider as often as the provider
+  /// allows. It also returns once another transaction of the account has ended with tokens: if one browser runs two
+  /// sign-ins, some providers resume the older one, and the newer one never gets an answer.
+  /// - Throws: `.notFound` for an unknown transaction; `.transactionExpired`; the error that made the transaction fail;
+  ///   `.deadlineExceeded` if the transaction is still pending at the deadline.
   public func awaitTransaction(
     _ transactionID: TransactionID, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
@@ -268,7 +268,8 @@ extension Client {
     return .begun(begun)
   }
 
-  /// From `awaitingConfirmation` (G) to `confirmed` (H), as ``RegistrationStep/confirm(_:cancellation:)``.
+  /// Moves the registration from `awaitingConfirmation` (G) to `confirmed` (H), as
+  /// ``RegistrationStep/confirm(_:cancellation:)``.
   public func confirm(
     _ transactionID: TransactionID? = nil, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {

@@ -121,7 +121,7 @@ extension Client {
       switch decision {
       case .answer(let outcome): completion(.success(outcome))
       case .access:
-        // The cache may still have the refused token, although another process has replaced it in the store.
+        // The cache may still have the refused token after another process has replaced that token in the store.
         tokens.forget()
         access(
           minimumLifetimeSeconds: 0, for: audience, until: deadline, cancellation: cancellation,
@@ -188,8 +188,8 @@ extension Client {
             after: result, minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience))
       case .failure(let error):
         if error.code == .storeLocked { return .success(.storeLocked) }
-        // The store may be unreadable now; perhaps the renewal failed for the same reason. The renewal's error says
-        // more than the store's error.
+        // If the store cannot be read now, the renewal may have failed for the same reason. The caller gets the
+        // renewal's error, because it says more than the store's error.
         if let live = try? engine.tokens.liveToken(for: audience) {
           return .success(.stale(live, reason: error))
         }
@@ -231,7 +231,7 @@ extension Client {
     return try result.get()
   }
 
-  /// The token if it is fresh in memory; nil otherwise. Reads nothing else.
+  /// The token if memory has a fresh one; nil otherwise. The store is not read.
   public func freshAccessToken(
     minimumLifetimeSeconds: Int64, for audience: TokenAudience? = nil
   ) -> AccessToken? {
@@ -259,7 +259,7 @@ extension Client {
   }
 
   /// The provider's answer about one of the session's tokens (RFC 7662). Renews an access token that is due first.
-  /// - Throws: if there is no access token, the reason, and no request was sent.
+  /// - Throws: if there is no access token, the error that says why; no request was sent then.
   public func introspect(
     _ subject: Introspection.Subject, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject {
@@ -275,7 +275,7 @@ extension Client {
 
 extension Client {
   /// Reports what will work at the provider, according to its metadata. No user signs in. Client id and redirect URI
-  /// are checked only if the provider accepts pushed requests: one is pushed and never opened.
+  /// are checked only if the provider accepts pushed requests: the check pushes one request, which no browser opens.
   public func checkProvider(
     until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ProviderCheck {

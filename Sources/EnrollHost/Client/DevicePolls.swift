@@ -14,7 +14,7 @@ struct DevicePolls: Sendable {
     underWay.contains(transactionID)
   }
 
-  /// - Returns: false if a poll of this transaction is running.
+  /// - Returns: false if a poll of this transaction was already running.
   mutating func begin(_ transactionID: TransactionID) -> Bool {
     guard !isUnderWay(transactionID) else { return false }
     underWay.append(transactionID)

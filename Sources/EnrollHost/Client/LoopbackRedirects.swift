@@ -14,7 +14,7 @@ struct LoopbackRedirects: Sendable {
   /// The errors of redirects that have arrived and could not be processed yet.
   private var postponements: [(transactionID: TransactionID, error: EnrollError)] = []
 
-  /// Why the transaction's redirect was postponed; nil if none was.
+  /// Why the transaction's redirect was postponed; nil if it was not.
   func postponement(of transactionID: TransactionID) -> EnrollError? {
     postponements.first { $0.transactionID == transactionID }?.error
   }
@@ -28,8 +28,8 @@ struct LoopbackRedirects: Sendable {
     open.append((begun.transactionID, begun.redirectURI ?? "", cancellation))
   }
 
-  /// Whether the browser still waits for its page. The transaction is reported as settled only after that, because the
-  /// program may end once it is settled.
+  /// Whether the browser still waits for its page. The transaction is reported as settled only after the browser has
+  /// received the page, because the program may end as soon as it gets that report.
   func isAnswering(_ transactionID: TransactionID) -> Bool {
     answering.contains(transactionID)
   }
@@ -41,12 +41,12 @@ struct LoopbackRedirects: Sendable {
     if isAnswering { answering.append(transactionID) }
   }
 
-  /// The redirect URI of the transaction's listener; nil if it has none.
+  /// The redirect URI of the transaction's listener; nil if the transaction has no listener.
   func redirectURI(of transactionID: TransactionID) -> String? {
     open.first { $0.transactionID == transactionID }?.redirectURI
   }
 
-  /// The cancellation of the transaction's listener; nil if it has none, or if its redirect has arrived.
+  /// The cancellation of the transaction's listener; nil if the transaction has no listener, or if its redirect has arrived.
   func waiting(for transactionID: TransactionID) -> CancellationFlag? {
     open.first { $0.transactionID == transactionID && !answering.contains(transactionID) }?.cancellation
   }
@@ -123,7 +123,7 @@ extension Client {
     }
   }
 
-  /// Called when the user cancels: frees a configured port for the next sign-in, also of another program. A port that
+  /// Called when the user cancels: frees a configured port for the next sign-in of this or another program. A port that
   /// the system chose stays open, because no other program needs it, and accepts a late redirect.
   func stopListening(for transactionID: TransactionID?) {
     guard (try? StrictURL(configuration.redirectURI))?.port != nil else { return }
@@ -141,9 +141,9 @@ extension Client {
     try wait(until: deadline, cancellation) { () throws(EnrollError) in loopbacks.withLock { $0.isEmpty } }
   }
 
-  /// The reply to the browser. A URL that settles no transaction is declined, and the listener keeps waiting (R6).
-  /// While documents that the exchange needs are unavailable at the provider, the code is not sent (R15), and the URL
-  /// is processed again later.
+  /// The reply to the browser. A URL that settles no transaction is declined, and the listener keeps waiting (R6). If
+  /// the provider does not deliver a document that the exchange of the code needs, the code is not sent (R15), and the
+  /// URL is processed again later.
   /// - Parameter tries: how often this URL was processed before.
   private func reply(
     to url: String, of transactionID: TransactionID, tries: Int, cancellation: CancellationFlag
@@ -170,7 +170,7 @@ extension Client {
     }
   }
 
-  /// The pause before a redirect is processed again, doubled each time.
+  /// The pause before a redirect is processed again, doubled for each further attempt.
   private static var retrySeconds: Int64 { 1 }
   private static var longestRetrySeconds: Int64 { 30 }
 }

@@ -69,7 +69,7 @@ private final class OneTimeStep<Value: Sendable>: Sendable {
     return isWanted
   }
 
-  /// - Returns: neither value nor error if the step has not ended. Its caller is then known to have stopped waiting.
+  /// - Returns: neither value nor error if the step has not ended. In this case ``setResult(_:_:)`` will return false.
   func stopWaiting() -> Ending {
     ending.withLock { ending -> Ending in
       ending.callerStoppedWaiting = ending.value == nil && ending.error == nil

@@ -43,7 +43,7 @@ struct TokenSlot: @unchecked Sendable {
     var audiences: [AudienceToken] = [] {
       didSet { lookup.removeAll() }
     }
-    /// The bytes in which callers named the audiences, since the audiences last changed.
+    /// The bytes with which callers have named the audiences since ``audiences`` last changed.
     fileprivate var lookup = AudienceLookup()
     var version: UInt64 = 0
   }
@@ -52,8 +52,8 @@ struct TokenSlot: @unchecked Sendable {
 
   private nonisolated(unsafe) static var firstFree: UnsafeMutablePointer<Content>?
 
-  /// An empty slot. A slot from before a fork is never used again: a thread that the child does not have may hold its
-  /// mutex.
+  /// Returns an empty slot. A child of fork() never uses a slot of its parent, because a thread that does not exist in
+  /// the child may hold the slot's mutex.
   static func allocate() -> TokenSlot {
     ForkGuard.withoutForks {
       if let free = firstFree {

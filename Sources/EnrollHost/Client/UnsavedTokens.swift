@@ -30,7 +30,7 @@ final class UnsavedTokens: @unchecked Sendable {
   private final class Entry: Sendable {
     let engine: Engine
     let location: Location
-    /// Held during an attempt, so that there is one at a time.
+    /// Held during an attempt to save, so that only one attempt runs at a time.
     let trying = Mutex()
 
     init(_ engine: Engine, _ location: Location) {
@@ -51,7 +51,8 @@ final class UnsavedTokens: @unchecked Sendable {
       defer { isTrying = true }
       return !isTrying
     }
-    // If no thread can be started, callers that wait and callers that renew make the attempts.
+    // If no thread can be started, the tokens are saved by callers of ``wait(for:until:_:)`` and ``save(for:)``
+    // instead.
     if starts, !BackgroundThread.start({ self.retry() }) { condition.locked { isTrying = false } }
   }
 
@@ -91,7 +92,7 @@ final class UnsavedTokens: @unchecked Sendable {
     }
   }
 
-  /// Waits until the engine's tokens are saved, at most until `end` of the system's clock or until `abandoned` is
+  /// Waits until the engine's tokens are saved, at most until the system's clock reaches `end`, or until `abandoned` is
   /// cancelled.
   /// - Returns: whether the tokens are saved.
   func wait(for engine: Engine, until end: Instant, _ abandoned: CancellationFlag) -> Bool {

@@ -72,8 +72,8 @@ package struct DetachedOrder: Sendable {
   }
 
   /// Runs the step, and returns once all its results are stored.
-  /// - Parameter tell: gets the lines for the other process, without their line ends. If the account cannot be opened,
-  ///   it gets none, and the other process runs the step itself.
+  /// - Parameter tell: gets each line for the process that passed the order, without a line end. If the account cannot
+  ///   be opened, `tell` is never called, and the process that passed the order runs the step itself.
   package func perform(tell: @escaping @Sendable ([UInt8]) -> Void) {
     guard let client = try? Client(account.options()) else { return }
     defer {

@@ -1,5 +1,6 @@
-// A step that sends a value that works only once, and its result, passed from one process to another as JSON, because
-// the two share no memory. Both run the same program, so this format need not stay compatible.
+// The JSON form of a step that sends a value that works only once, and of the step's result. One process passes the
+// step to another process and gets the result back; JSON is needed because the two processes share no memory. Both run
+// the same program, so this format need not stay compatible.
 
 public import EnrollRules
 import EnrollSteps

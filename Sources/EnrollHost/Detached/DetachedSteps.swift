@@ -22,7 +22,7 @@ final class DetachedSteps: Sendable {
   private let processes: any StepProcesses
   private let abandoned: CancellationFlag
 
-  /// - Parameter abandoned: ends every wait.
+  /// - Parameter abandoned: a flag whose cancellation ends every wait.
   init(_ processes: any StepProcesses, abandoned: CancellationFlag) {
     self.processes = processes
     self.abandoned = abandoned
@@ -33,7 +33,7 @@ final class DetachedSteps: Sendable {
   ///   - waitCancellation: ends the wait, but not the step.
   ///   - waitsForAnswer: whether the wait continues once the step has sent its one-time value.
   /// - Returns: nil if no process could be started, or the process died. Then this process has to run the step. If the
-  ///   other process had sent a request, it is treated like the request of any process that died.
+  ///   other process had already sent a request, that request is treated like the request of any process that died.
   /// - Throws: the error of the step; `.cancelled` if the wait ended first.
   func run(
     _ step: DetachedStep, waitCancellation: any Cancellation, waitsForAnswer: Bool,
@@ -97,8 +97,9 @@ extension DetachedSteps {
   ) throws(EnrollError) -> RenewalResult? {
     let step = DetachedStep.renewal(
       epochs: request.epochs, isForced: request.isForced, audience: request.audience)
-    // This process may be the only command of a container: process 1 waits for it, and the container ends with process
-    // 1.
+    // If process 1 started this process, this process may be the only command of a container. Process 1, and with it
+    // the container and the separate process, would then end as soon as this process ends. So this process waits for
+    // the answer.
     let waitsForAnswer = DetachedProcess.isChildOfProcessOne
     return try run(
       step, waitCancellation: waitCancellation, waitsForAnswer: waitsForAnswer, onProgress: onProgress
@@ -173,8 +174,8 @@ extension Client {
 
 extension Client {
   /// Runs a step in this process, for a client of the same account in another process.
-  /// - Parameter onLine: gets each line for that process, without a line end; the last line comes as soon as the step
-  ///   has ended.
+  /// - Parameter onLine: gets each line for the other process, without a line end; it gets the last line as soon as the
+  ///   step has ended.
   public func perform(_ step: DetachedStep, onLine: @escaping @Sendable (JSON) -> Void) {
     let onProgress: @Sendable (CallTimeout.Progress) -> Void = { onLine(DetachedLine.progress($0).json) }
     onLine(DetachedLine.begun.json)

@@ -1,8 +1,8 @@
 // Asks in the browser whether to sign in at a server, for a user without a terminal. The server was named by a resource
 // that anybody may operate, so EnrollKit asks before it sends a user there. After the answer the same tab goes on to
-// the server. Other programs and web pages on the machine can send requests to the port. Therefore nobody can guess the
-// page's address, an answer needs a secret word that only the page contains, and a request with another Host is
-// refused.
+// the server. Other programs and web pages on the machine can send requests to the page's port. Therefore the page has
+// an address that nobody can guess, an answer needs a secret word that only the page contains, and a request with
+// another Host is refused.
 
 import CPosix
 import EnrollCrypto

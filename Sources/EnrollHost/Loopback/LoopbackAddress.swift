@@ -33,8 +33,8 @@ struct LoopbackAddress {
     return url
   }
 
-  /// Whether a program listens at that redirect URI, so that its process is alive. The test tries to bind the port,
-  /// which does not disturb a listener.
+  /// Whether a program listens at this redirect URI, which shows that the program's process is alive. To find out, this
+  /// function tries to bind the port; that does not disturb a listener.
   static func isListened(at redirectURI: String) -> Bool {
     guard let url = try? parse(redirectURI), let port = url.port.flatMap({ UInt16(exactly: $0) }) else {
       return false

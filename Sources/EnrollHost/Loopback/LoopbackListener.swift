@@ -1,9 +1,9 @@
-// The redirect of a loopback sign-in (R4, RFC 8252 §7.3): listens on this machine only, while a transaction is pending,
-// until one URL was accepted. Every program and every web page on the machine can send requests to the port. So the
-// listener accepts only a GET of exactly the configured path with the configured Host; after DNS rebinding the Host is
-// another name. A URL that the caller's handler declines changes nothing (R6). The answer to an accepted request is a
-// redirect to the path without the query, so that the code leaves the address bar and the history. The page is shown
-// there.
+// Receives the redirect of a loopback sign-in (R4, RFC 8252 §7.3). The listener is open on this machine only, while a
+// transaction is pending, until it has accepted one URL. Every program and every web page on the machine can send
+// requests to the port. So the listener accepts only a GET of exactly the configured path with the configured Host;
+// after DNS rebinding the Host is another name. A URL that the caller's handler declines changes nothing (R6). The
+// answer to an accepted request is a redirect to the path without the query, so that the code leaves the address bar
+// and the history. The page is shown there.
 
 import CPosix
 public import EnrollRules
@@ -31,14 +31,14 @@ public final class LoopbackListener: @unchecked Sendable {
   private let fork = ForkGuard()
   private var connections: [LoopbackConnection] = []
   private let returnPage: ReturnPage
-  /// The page that is shown at the path without a query; nil as long as there is none.
+  /// The page that is shown at the path without a query; nil if no page is to be shown yet.
   private var shown: LoopbackPage?
   private var postponed = PostponedRedirects()
 
   /// Two limits after the redirect to the page: how long the listener waits for the browser's next event, and how many
   /// events it waits for.
   private static let (lingerMilliseconds, mostLingering): (Int32, Int) = (2_000, 64)
-  /// Browsers open a few connections. A new one replaces the oldest.
+  /// Browsers open a few connections. Above this number, a new connection replaces the oldest.
   private static let mostConnections = 16
   /// The clock is read at least this often, because the timeout of poll(2) does not count time in suspend.
   private static let longestWaitNanoseconds: Int64 = 10_000_000_000
@@ -283,7 +283,7 @@ extension LoopbackListener {
     connection.answer(LoopbackResponse.redirect(to: address.base))
   }
 
-  /// Passes postponed URLs that are due to `handle` again.
+  /// Calls `handle` again for each postponed URL whose time has come.
   /// - Returns: whether one of them was accepted.
   private func retry(
     _ clock: any Clock, _ handle: (String) throws(EnrollError) -> LoopbackReply
@@ -291,7 +291,8 @@ extension LoopbackListener {
     let now = clock.instant()
     for url in postponed.due(at: now) {
       switch try handle(url) {
-      // The browser that sent the URL already shows its page. If it requests the URL again, it is redirected then.
+      // The browser that sent the URL already shows a page, so nothing is sent now. If the browser requests the URL
+      // again, it is redirected then.
       case .declined, .redirected: postponed.remove(url)
       case .postponed(let page, let seconds):
         shown = page

@@ -25,7 +25,7 @@ public struct LoopbackPage: Equatable, Sendable {
   /// A language tag (RFC 5646) for screen readers.
   public var language: String
 
-  /// The most bytes of each text. Longer texts are cut.
+  /// The maximum number of bytes of each text. Longer texts are cut.
   public static let longestText = 2_000
 
   public init(title: String, message: String, language: String = "en") {

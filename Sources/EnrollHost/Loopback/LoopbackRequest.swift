@@ -17,15 +17,15 @@ struct LoopbackRequest: Equatable {
     var status: Int
   }
 
-  /// The most bytes of the request line, about the limit of a redirect URL.
+  /// The maximum number of bytes of the request line, about the limit of a redirect URL.
   static let longestLine = 8 * 1024
-  /// The most bytes of the whole head. It includes cookies of other local servers, because cookies do not depend on the
-  /// port.
+  /// The maximum number of bytes of the whole head. The head includes cookies of other local servers, because cookies
+  /// do not depend on the port.
   static let longestHead = 64 * 1024
   static let mostHeaders = 100
 
-  /// The end of the head with which `bytes` begins, after the head's empty line; nil while more bytes are needed. The
-  /// first `scanned` bytes were searched before.
+  /// The position after the head with which `bytes` begins, that is, after the head's empty line; nil if the head is
+  /// not complete yet. The first `scanned` bytes were searched before.
   /// - Throws: if the bytes cannot become a head, or the head is too long.
   static func end(in bytes: [UInt8], scanned: Int) throws(Refusal) -> Int? {
     // TLS and other binary protocols do not begin with a letter.

@@ -9,15 +9,17 @@ struct LoopbackSockets {
   private(set) var descriptors: [Int32]
   let port: UInt16
 
-  /// The most tries with a port that the system chooses: the port may be taken in the other address family.
+  /// The maximum number of tries with a port that the system chooses. A try fails if the port is taken in the other
+  /// address family.
   private static let attempts = 16
   private static let backlog: Int32 = 64
 
   /// - Parameters:
-  ///   - isIPv6: the address family of the redirect URI, which is required. The other family is used if possible.
+  ///   - isIPv6: whether the redirect URI has an IPv6 address. A socket of the redirect URI's address family is
+  ///     required; a socket of the other family is opened if possible.
   ///   - needsBoth: whether the redirect URI has the host `localhost`, which a browser resolves to either address. One
   ///     address is required; if the machine has both, no other program may use the port at either of them (R4).
-  ///   - port: nil: the system chooses one.
+  ///   - port: the port to open; nil if the system chooses it.
   /// - Throws: `.busy` if the port is taken or no descriptor is left, `.unsupported` if the machine has no such
   ///   address, `.configuration` if this user may not use the port.
   init(isIPv6: Bool, needsBoth: Bool = false, port: UInt16?) throws(EnrollError) {

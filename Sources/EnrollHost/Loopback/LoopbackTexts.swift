@@ -152,8 +152,8 @@ extension LoopbackPage {
       ])
   }
 
-  /// The browser sent more cookies than the listener reads: it sends the cookies of every program that had a page on
-  /// this machine.
+  /// The browser sent more cookies than the listener reads, because a browser sends the cookies of every program that
+  /// had a page on this machine.
   static func tooManyCookies(_ language: ReturnPage.Language) -> LoopbackPage {
     page(
       language,

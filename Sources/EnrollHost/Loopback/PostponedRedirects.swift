@@ -6,7 +6,7 @@ import EnrollRules
 struct PostponedRedirects {
   private var entries: [(url: String, due: Instant)] = []
 
-  /// The most URLs that wait. A further URL is declined.
+  /// The maximum number of URLs that wait. A further URL is declined.
   private static let most = 4
 
   /// When the next URL is due.

@@ -30,7 +30,7 @@ public final class PolledQueue: @unchecked Sendable {
   /// - Throws: `.forked` in a child.
   public func requireUsable() throws(EnrollError) { try origin.check() }
 
-  /// - Parameter limit: the most jobs that may wait. A further job is refused.
+  /// - Parameter limit: the maximum number of jobs that may wait. A further job is refused.
   /// - Returns: false if the job will never run.
   public func submit(_ job: @escaping WorkerPool.Job, limit: Int = .max) -> Bool {
     if origin.isForkedChild { return false }

@@ -13,8 +13,10 @@ public final class TimerQueue: Sendable {
   private let origin = ForkGuard()
 
   /// - Parameters:
-  ///   - clock: nil: the system's clock, by which the thread sleeps until a block is due.
-  ///   - sliceNanoseconds: the longest time until a jump of another clock (the host's, a test's) is noticed.
+  ///   - clock: the clock that measures `due`; nil for the system's clock, by which the thread sleeps until a block is
+  ///     due.
+  ///   - sliceNanoseconds: the longest time until the thread notices a jump of a clock that is not the system's (a
+  ///     clock of the host or of a test).
   public init(clock: (any Clock)? = nil, sliceNanoseconds: Int64 = 1_000_000_000) {
     self.clock = clock
     slice = max(1, sliceNanoseconds)

@@ -1,6 +1,6 @@
-// The thread behind every timer of the process: it starts with the first timer, ends after the last, and sleeps until
-// the next one is due. It waits by a clock that counts suspend (timerfd_create(2) on Linux), so that it need not wake
-// in between. Only a clock of the host or of a test may jump, so such a clock is read at intervals.
+// The thread behind every timer of the process: it starts with the first timer, ends after the last timer, and sleeps
+// until the next timer is due. It waits by a clock that counts suspend (timerfd_create(2) on Linux), so that it need
+// not wake in between. Only a clock of the host or of a test may jump, so such a clock is read at intervals.
 
 import CPosix
 import EnrollRules
@@ -142,7 +142,7 @@ final class TimerThread: @unchecked Sendable {
   }
 }
 
-/// Blocks by the time at which they are due: a binary heap, the earliest first.
+/// Blocks, ordered by the time at which they are due: a binary heap with the earliest block first.
 private struct TimerHeap {
   struct Timer {
     var ticket: UInt64

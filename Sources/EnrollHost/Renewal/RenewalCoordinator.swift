@@ -55,8 +55,8 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   private var running = 0
   private var isDraining = false
 
-  /// - Parameter job: runs on a thread of `pool`, or on a separate thread while the pool is full, because the
-  ///   pool's jobs may be waiting for this job. It limits its own time.
+  /// - Parameter job: runs on a thread of `pool`, or on a separate thread while the pool is full, because the pool's
+  ///   jobs may be waiting for this job. The job itself limits how long it runs.
   public init(
     pool: WorkerPool, timers: TimerQueue, clock: any Clock,
     job: @escaping @Sendable (RenewalRequest) -> Outcome
@@ -100,7 +100,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     return blocked.answer()
   }
 
-  /// Starts no more jobs, and returns when the started jobs have ended and their callers have been answered.
+  /// From now on, no job is started. Returns when the started jobs have ended and their callers have been answered.
   public func drain() {
     if origin.isForkedChild || ExitBarrier.isExiting { return }
     condition.lock()

@@ -5,7 +5,7 @@ public import EnrollRules
 /// The access tokens that callers want renewed, for one audience. A renewal includes all requests that arrive before it
 /// starts; later callers get its result.
 public struct RenewalRequest: Sendable {
-  /// nil: the session's own access token.
+  /// The audience of the access token; nil for the session's own access token.
   public let audience: TokenAudience?
   /// The epochs of the access tokens that the callers have. If the store has another epoch, the tokens were renewed
   /// already.

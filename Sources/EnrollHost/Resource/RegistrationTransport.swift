@@ -12,7 +12,7 @@ final class RegistrationTransport: Transport {
 
   private let base: any Transport
   private let caller: (any Cancellation)?
-  /// These timers follow the system's clock: the limit is for servers that do not answer.
+  /// Timers by the system's clock, not by the host's, because they limit how long a real server may take to answer.
   private let timers = TimerQueue()
 
   /// - Parameter caller: cancelled only by the caller, not by the deadline.
@@ -34,7 +34,7 @@ final class RegistrationTransport: Transport {
       let ticket = timers.run(at: SystemClock.now().advanced(bySeconds: seconds)) { end.cancel() }
       if let ticket { tickets.withLock { $0.append(ticket) } } else { end.cancel() }
     }
-    // A transport of the host may have no timeout.
+    // A transport of the host may have no timeout of its own, so the request is ended here.
     let late = cancellation?.onCancel { endsAfter(HTTPRequest.totalTimeoutSeconds) }
     let callerHook = caller?.onCancel { endsAfter(Self.graceSeconds) }
     defer {

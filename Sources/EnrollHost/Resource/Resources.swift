@@ -15,7 +15,7 @@ public struct Resources: Sendable {
 
   /// - Parameters:
   ///   - transport: the host's transport; nil: libcurl.
-  ///   - caFile: for libcurl: a PEM file with the authorities to trust instead of the system's.
+  ///   - caFile: a PEM file with the authorities that libcurl trusts instead of the system's.
   ///   - clock: the host's clock; nil: the system's.
   ///   - log: gets a line for each request; nil: no log.
   public init(
@@ -61,8 +61,9 @@ public struct Resources: Sendable {
   }
 
   /// A configuration for the resource, with the app's own client, or with a client that is registered and saved in the
-  /// store. If a registration was sent, its client is saved even if the answer comes after the deadline. During the first
-  /// registration for a loopback redirect URI its port is held: nobody could sign in if another program had it.
+  /// store. If a registration was sent, its client is saved even if the answer comes after the deadline. During the
+  /// first registration for a loopback redirect URI, this call keeps the URI's port open: nobody could sign in if
+  /// another program took the port.
   /// - Parameter keys: the key provider of a store that is a directory.
   /// - Throws: as ``ResourceRegistrar/register(_:cancellation:preparing:)``; `.busy` when the port is taken; `.cancelled`,
   ///   `.deadlineExceeded`.

@@ -21,9 +21,9 @@ public final class CurlTransport: Transport {
     /// A file with PEM certificates to trust instead of the system's; read for each connection. nil: the file that the
     /// environment variable `SSL_CERT_FILE` names, if it is an absolute path; otherwise the system's certificates.
     public var caFile: String?
-    /// The limit for the connection and its TLS handshake.
+    /// The time limit for the connection and its TLS handshake.
     public var connectTimeout: Milliseconds
-    /// The limit for the whole request.
+    /// The time limit for the whole request.
     public var totalTimeout: Milliseconds
 
     public init(
@@ -49,7 +49,7 @@ public final class CurlTransport: Transport {
 
     public init(_ count: Int64) { self.count = count }
 
-    /// libcurl reads 0 as its own default, and expects a C long.
+    /// The number for libcurl, which would read 0 as its own default, and which expects a C long.
     var clamped: Int { Int(min(max(count, 1), Int64(Int32.max))) }
   }
 
@@ -58,8 +58,8 @@ public final class CurlTransport: Transport {
     var idle: [CurlSession] = []
   }
 
-  /// Names the trusted authorities (the system's, or the authorities in the configured file), and whether
-  /// loopback http is allowed.
+  /// A text that says which authorities are trusted (the system's, or the authorities in the configured file), and
+  /// whether loopback http is allowed.
   public var trust: String {
     (options.caFile.map { "file " + $0 } ?? "system") + (options.allowsLoopbackHTTP ? " loopback" : "")
   }
@@ -70,7 +70,7 @@ public final class CurlTransport: Transport {
   private let loading = LibraryLoading()
   private let fork = ForkGuard()
 
-  /// The most sessions that are kept for later requests. Beyond that, the oldest is closed.
+  /// The maximum number of sessions that are kept for later requests. Above this number, the oldest session is closed.
   private static let mostIdle = 8
 
   /// Does not load libcurl: the first request does.

@@ -8,7 +8,7 @@ enum RequestHeaders {
     "Host", "Content-Length", "Transfer-Encoding", "Connection", "Expect", "Accept-Encoding", "TE", "Upgrade",
     "Proxy-Authorization",
   ]
-  /// The most bytes of all headers together.
+  /// The maximum number of bytes of all headers together.
   static let longestHead = 64 * 1024
 
   /// `Name: value` lines, and lines that switch off libcurl's own `Expect` and its guess of a content type.

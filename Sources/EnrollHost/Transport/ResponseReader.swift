@@ -23,7 +23,7 @@ final class ResponseReader {
   private var encoding: EnrollError?
   private var isInsideHead = false
 
-  /// The most bytes of status lines and headers, including interim responses (RFC 9110 §15.2).
+  /// The maximum number of bytes of status lines and headers, including interim responses (RFC 9110 §15.2).
   static let longestHead = 64 * 1024
 
   /// - Parameter keepsCut: whether a body that is cut off, or declared compressed, is still useful.

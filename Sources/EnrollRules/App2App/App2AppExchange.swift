@@ -97,8 +97,8 @@ package enum App2AppExchange {
 }
 
 extension Redirect {
-  /// The artefact id that another app returns; nil if the link has none.
-  /// - Throws: `.redirectMalformed` if it is repeated, or not acceptable.
+  /// The artefact id that another app returns; nil if the link has no such id.
+  /// - Throws: `.redirectMalformed` if the link has several ids, or an id that is not acceptable.
   package func artefactID(named field: String) throws(EnrollError) -> Secret? {
     guard var rest = url.query else { return nil }
     var found: Range<Int>?

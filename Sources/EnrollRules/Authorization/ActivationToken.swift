@@ -32,7 +32,7 @@ public struct ActivationToken: Equatable, Sendable {
       || byte == 0x7E
   }
 
-  /// Identifies a link that is opened again; the token itself is not stored.
+  /// The hash of the token. The store has only this hash, not the token, to recognise a link that is opened again.
   package func hash() throws(EnrollError) -> String {
     do throws(CryptoError) {
       return Base64URL.encode(try Digest.sha256.hash(secret))

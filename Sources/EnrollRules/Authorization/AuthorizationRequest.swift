@@ -22,16 +22,18 @@ public struct AuthorizationRequest: Sendable {
   public let warning: EnrollError?
 
   /// - Parameters:
-  ///   - redirectURI: replaces the configured one: the same loopback redirect URI with the listener's port (R4).
+  ///   - redirectURI: replaces the configured redirect URI by the same loopback redirect URI with the listener's port
+  ///     (R4).
   ///   - asksForLogin: adds a `prompt` (the configured one, `login` by default) to the options' prompt, so that another
-  ///     account can be chosen (flows.md §5). If the provider announces no such value, ``warning`` is set.
+  ///     account can be chosen (flows.md §5). If the provider announces prompts, but none that lets the user choose an
+  ///     account, ``warning`` is set.
   ///   - wantsConsent: whether EnrollKit has observed that this provider issues a refresh token only after consent.
   ///   - activationToken: the token of the link that led to this request (flows.md §3).
   ///   - dpopKey: the key to which the code and its tokens will be bound (RFC 9449 §10).
   ///   - random: ``randomByteCount`` bytes.
   /// - Throws: `.invalidArgument` for an invalid option, with its `field`; `.unsupported` if the provider lacks a
-  ///   requested feature; `.loginRequired` for `prompt=none` with `asksForLogin`; `.responseInvalid` if its endpoint
-  ///   cannot be used.
+  ///   requested feature; `.loginRequired` for `prompt=none` with `asksForLogin`; `.responseInvalid` if the provider's
+  ///   authorization endpoint cannot be used.
   public static func make(
     configuration: Configuration, metadata: ProviderMetadata, options: SignInOptions = SignInOptions(),
     redirectURI: String? = nil, asksForLogin: Bool = false, wantsConsent: Bool = false,
@@ -80,7 +82,8 @@ extension AuthorizationRequest {
   /// The parameter for the token of an activation link, as the gateway expects it (flows.md §3).
   static let activationParameter = "activation_token"
 
-  /// A registration that begins at the gateway's own page: there is no authorize request, so there is no redirect.
+  /// Makes the transaction of a registration that begins at the gateway's own page. Such a registration has no
+  /// authorize request, and so no redirect.
   /// - Throws: `.invalidArgument` for an option that such a registration cannot send.
   package static func atPage(
     configuration: Configuration, options: SignInOptions, at moment: Moment, random: [UInt8]

@@ -8,7 +8,7 @@ package struct Grant {
   package let transaction: TransactionRecord
   /// The key to which the tokens are bound (RFC 9449); nil for Bearer tokens.
   package let dpopKey: DPoPKey?
-  /// The authorize request of the transaction; nil for the grants without one.
+  /// The authorize request of the transaction; nil for a grant without an authorize request.
   package let request: CodeRequest?
   /// `iss` of the redirect; nil if it had none (RFC 9207).
   package var namedIssuer: Issuer?
@@ -33,9 +33,8 @@ package struct Grant {
   /// either.
   package var requiresIDToken: Bool { transaction.asksForIDToken && request != nil }
 
-  /// Whether the id_token shows, verified or not, that the response was made for another request or another
-  /// client: by another nonce, `iss`, `aud` or `azp`. The other tokens of the response may then belong to
-  /// another user's session.
+  /// Whether the id_token, verified or not, shows by its `nonce`, `iss`, `aud` or `azp` that the response was made for
+  /// another request or another client. The other tokens of the response may then belong to another user's session.
   package func isContradicted(by idToken: Secret, clientID: ClientID) -> Bool {
     guard let claims = IDToken.unprovenClaims(of: idToken) else { return false }
     if SessionIdentity.contradiction(

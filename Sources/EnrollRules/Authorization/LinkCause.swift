@@ -109,8 +109,8 @@ extension TransactionRecord {
     cause?.source == .fallback && (codeRequest?.prompt.map { ASCII.equals($0, "none") } ?? false)
   }
 
-  /// The error for the host. If a link in an e-mail began the sign-in, it is `.activationFailed`, so that the host
-  /// knows what to offer.
+  /// The error for the host. If a link in an e-mail began the sign-in, the error is `.activationFailed`, so that the
+  /// host knows what to offer.
   package func explained(_ error: EnrollError) -> EnrollError {
     guard cause?.source == .activation else { return error }
     return EnrollError(

@@ -1,7 +1,8 @@
 // Consent for the scope `offline_access` (OpenID Connect Core §11). Some providers issue a refresh token only after a
-// request with `prompt=consent`: node-oidc-provider leaves the scope out of its response, idpyoidc and pyop refuse
-// the request. If EnrollKit knows that the provider needs this, the request has `prompt=consent`. Otherwise the same
-// transaction continues with a second request that has it, once, and the account's record stores the result.
+// request with `prompt=consent`: node-oidc-provider leaves the scope out of its response, idpyoidc and pyop refuse the
+// request. If EnrollKit knows that the provider needs `prompt=consent`, the request has it. Otherwise the same
+// transaction continues, at most once, with a second request that has `prompt=consent`, and the account's record stores
+// whether that brought a refresh token.
 
 /// The effect of `prompt=consent` on the refresh token.
 public enum OfflineConsent: String, Sendable {

@@ -6,8 +6,8 @@ import EnrollJSON
 
 /// Builds a push and the URL for its result.
 public enum PushedAuthorizationRequest {
-  /// The timeout in seconds for a push that neither side requires. It is short, because a caller waits for 30
-  /// seconds by default, and must get a URL in time even if the push fails.
+  /// The timeout in seconds for a push that neither the configuration nor the provider requires. The timeout is short,
+  /// because a caller waits for 30 seconds by default, and must get a URL in time even if the push fails.
   package static let optionalTimeoutSeconds: Int64 = 10
 
   /// Whether the request may go through the browser if the push fails.
@@ -41,7 +41,7 @@ public enum PushedAuthorizationRequest {
     }
   }
 
-  /// RFC 9126 §2.1: the client's id is among the parameters.
+  /// The request that pushes the parameters. They include the client's id (RFC 9126 §2.1).
   public static func make(_ request: AuthorizationRequest, endpoint: String) -> HTTPRequest {
     // The parameters are encoded as a query, which is also valid as a body.
     HTTPRequest(form: request.parameters, to: endpoint)
@@ -63,9 +63,9 @@ public struct PushedAuthorizationResponse: Equatable, Sendable {
   /// The longest `request_uri`, in bytes.
   static let maximumBytes = 2048
 
-  /// Identifies the request; it works once.
+  /// The identifier of the pushed request. It works once.
   public var requestURI: String
-  /// How long the provider keeps the request; nil if it does not say.
+  /// How long the provider keeps the request; nil if the provider does not say.
   public var lifetimeSeconds: Int64?
 
   /// - Throws: `.oauth` if the provider refuses the request; `.server` for 5xx, 429 and 408; `.responseInvalid` for a
@@ -117,8 +117,8 @@ package struct RefusedPush: Error {
 }
 
 extension HTTPResponse {
-  /// Whether an endpoint refuses the redirect URI. RFC 6749 has no error code for it: most servers say so only in the
-  /// description (Keycloak, node-oidc-provider), and some use the code of RFC 7591 §3.2.2.
+  /// Whether an endpoint refuses the redirect URI. RFC 6749 has no error code for this refusal: most servers mention
+  /// the redirect URI only in the description (Keycloak, node-oidc-provider), and some use the code of RFC 7591 §3.2.2.
   package var refusesRedirect: Bool {
     guard status == 400 || status == 401, let code = TokenEndpointError.oauthError(in: self) else {
       return false

@@ -47,7 +47,7 @@ extension Recipient {
 
 extension Recipient {
   /// Refuses an invalid address or number before anything is sent.
-  /// - Throws: `.invalidArgument`; `field` is the option.
+  /// - Throws: `.invalidArgument`, whose `field` names the option.
   func check() throws(EnrollError) {
     switch connection {
     case .email:
@@ -77,7 +77,8 @@ extension Recipient {
       && domain.split(separator: 0x2E).allSatisfy { $0.first != 0x2D && $0.last != 0x2D }
   }
 
-  /// Parts between dots, none of them empty.
+  /// Whether the bytes are one or more parts with dots between them, and each part has at least one byte and only
+  /// allowed bytes.
   private static func isDotted(_ bytes: ArraySlice<UInt8>, _ isAllowed: (UInt8) -> Bool) -> Bool {
     bytes.split(separator: 0x2E, omittingEmptySubsequences: false).allSatisfy {
       !$0.isEmpty && $0.allSatisfy(isAllowed)

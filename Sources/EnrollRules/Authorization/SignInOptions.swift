@@ -22,8 +22,8 @@ public struct SignInOptions: Sendable {
   public var uiLocales: [String]
   /// An id_token of the session that `prompt=none` is about, for providers that need it.
   public var idTokenHint: Secret?
-  /// The provider's connection that the user chose, by the provider's name for it (flows.md §6). Required for
-  /// ``TransactionKind/bff``: the back end's name for the provider (flows.md §10).
+  /// The provider's connection that the user chose, by the provider's name for it (flows.md §6). For
+  /// ``TransactionKind/bff`` it is required, and is the back end's name for the provider (flows.md §10).
   public var connection: String?
   /// The recipient of the code or link; for ``TransactionKind/passwordless`` only.
   public var recipient: Recipient?
@@ -72,7 +72,7 @@ extension SignInOptions {
   var demands: IDTokenDemands { IDTokenDemands(maxAgeSeconds: maxAgeSeconds, acrValues: acrValues) }
 
   /// - Parameter scopes: the scopes that will be sent.
-  /// - Throws: `.invalidArgument`; `field` is the option.
+  /// - Throws: `.invalidArgument`, whose `field` names the option.
   package func check(sending scopes: [String]) throws(EnrollError) {
     if let problem = Scopes.problem(in: scopes) { throw refusal("scopes", problem) }
     if let prompt { try check(prompt: prompt) }
@@ -106,7 +106,7 @@ extension SignInOptions {
 
   /// Refuses options of an authorize request for a grant without an authorize request: the options could not
   /// be sent, so they could not be checked.
-  /// - Throws: `.invalidArgument`; `field` is the option.
+  /// - Throws: `.invalidArgument`, whose `field` names the option.
   func requireNoBrowser(because reason: String) throws(EnrollError) {
     let given: [(String, Bool)] = [
       ("prompt", prompt != nil), ("loginHint", loginHint != nil), ("maxAge", maxAgeSeconds != nil),
@@ -118,9 +118,10 @@ extension SignInOptions {
     }
   }
 
-  /// For kinds without an authorize request of EnrollKit: an option that could not be sent is refused, not dropped.
+  /// Refuses options that cannot be sent, instead of dropping them, for a kind without an authorize request of
+  /// EnrollKit.
   /// - Parameter possible: the names of the options that the kind supports.
-  /// - Throws: `.invalidArgument`; `field` is the option.
+  /// - Throws: `.invalidArgument`, whose `field` names the option.
   package func requireOnly(_ possible: [String], _ reason: String) throws(EnrollError) {
     let given: [(String, Bool)] = [
       ("scopes", scopes != nil), ("prompt", prompt != nil), ("loginHint", loginHint != nil),

@@ -1,6 +1,6 @@
-// The data of a transaction depends on the step that it waits for. Values that work once (a verifier, a session, a
-// device code) become nil when the transaction is settled: the record of a settled transaction has no secret that still
-// works (R7).
+// The data of a transaction, which depends on the step that the transaction waits for. Values that work once (a
+// verifier, a session, a device code) become nil when the transaction is settled: the record of a settled transaction
+// has no secret that still works (R7).
 
 public import EnrollCrypto
 
@@ -15,9 +15,9 @@ extension TransactionRecord {
     case magicLink(MagicLink)
     /// A code that the user types (flows.md §6); nil once the transaction is settled.
     case oneTimeCode(OneTimeCode?)
-    /// With the help of another app on the device (flows.md §9).
+    /// A sign-in with the help of another app on the device (flows.md §9).
     case app2app(App2App)
-    /// Through a back end that signs in on the app's behalf (flows.md §10).
+    /// A sign-in through a back end that acts on the app's behalf (flows.md §10).
     case bff(BFF)
     /// A code that the user types on another device (RFC 8628); nil once the transaction is settled.
     case device(Device?)
@@ -99,7 +99,7 @@ extension TransactionRecord {
   public struct App2App: Equatable, Sendable {
     /// The URI to which the other app returns.
     public var redirectURI: String
-    /// nil once the transaction is settled.
+    /// The gateway's session; nil once the transaction is settled.
     public var session: Session?
 
     /// The gateway's session, for which the other app returns an artefact.

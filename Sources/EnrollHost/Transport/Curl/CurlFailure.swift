@@ -89,7 +89,8 @@ enum CurlFailure {
     }
   }
 
-  /// Advice for a TLS failure, if its text shows a known cause, and the key of the configuration that helps.
+  /// Advice for a TLS failure whose text shows a known cause, and the configuration key with which the user can remove
+  /// the cause. The text is empty for other failures.
   private static func advice(_ detail: String) -> (text: String, field: String?) {
     let rows: [([StaticString], String, String?)] = [
       (

@@ -8,8 +8,8 @@ import EnrollSteps
 import EnrollCrypto
 import EnrollPosix
 
-/// The functions of libcurl, all found, with libcurl initialised. This table is freed with its last user; libcurl
-/// itself stays.
+/// The table of libcurl's functions. It is created only after all functions were found and libcurl was initialised. The
+/// table is freed with its last user; libcurl itself stays loaded.
 package final class CurlLibrary: @unchecked Sendable {
   // Unchecked: written once, before it is handed out.
   package let functions: UnsafePointer<enroll_curl>
@@ -22,7 +22,7 @@ package final class CurlLibrary: @unchecked Sendable {
 
   package static let fileNames = [ENROLL_POSIX_LIBCURL, ENROLL_POSIX_LIBCURL_ELSE]
 
-  /// libcurl before 7.84 initialises itself for one thread at a time.
+  /// Held while libcurl is initialised, because before 7.84 two threads must not initialise it at the same time.
   private static let opening = Mutex()
 
   /// Loads the first library that exists, without initialising it.
@@ -30,7 +30,7 @@ package final class CurlLibrary: @unchecked Sendable {
     _ = fileNames.first { dlopen($0, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) != nil }
   }
 
-  /// Whether the loader found the library, and had too little memory to load it.
+  /// Whether the loader's text says that it found the library, but had too little memory to load it.
   private static func isAboutMemory(_ reason: String) -> Bool {
     ASCII.contains(reason, "failed to map segment") || ASCII.contains(reason, "annot allocate memory")
   }
@@ -68,7 +68,8 @@ package final class CurlLibrary: @unchecked Sendable {
           failure = EnrollError(.outOfMemory, "\(name) could not be initialised")
         } else {
           library = CurlLibrary(owning: functions)
-          // Exit handlers that other code registered since then run after EnrollKit's.
+          // Registers EnrollKit's exit handler again, so that it runs before the exit handlers that other code, such as
+          // libcurl, has registered in the meantime.
           ExitBarrier.prepare()
           continue
         }

@@ -74,7 +74,7 @@ struct CurlSetup {
   }
 
   /// Keeps TLS secrets out of the file that the environment variable SSLKEYLOGFILE names (R19).
-  /// - Returns: false if the variable is set and libcurl has no way to do that.
+  /// - Returns: false if the variable is set and this libcurl has no option to ignore it.
   mutating func keepsSecrets() -> Bool {
     let code = enroll_curl_forbid_key_log(curl, easy)
     guard code != CURLE_NOT_BUILT_IN, code != CURLE_UNKNOWN_OPTION else {

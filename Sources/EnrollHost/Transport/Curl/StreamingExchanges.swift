@@ -81,7 +81,7 @@ package final class StreamedExchange {
   }
 }
 
-/// Exchanges on the thread of the caller.
+/// Runs exchanges on the thread of the caller.
 package final class StreamingExchanges {
   /// A descriptor to wait for, in addition to the exchanges.
   package struct Wait {
@@ -209,7 +209,7 @@ package final class StreamingExchanges {
     return enroll_curl_get_long(curl, exchange.easy, CURLINFO_REQUEST_SIZE, &size) == CURLE_OK && size == 0
   }
 
-  /// Waits until an exchange can continue, until a descriptor is ready, or until the time is over.
+  /// Waits until an exchange can continue, until a descriptor is ready, or until `milliseconds` have passed.
   /// - Parameter milliseconds: negative for no limit.
   package func wait(for waits: [Wait], milliseconds: Int32) {
     var descriptors = waits.map { wait in
@@ -261,7 +261,7 @@ package final class StreamingExchanges {
     setup.text(CURLOPT_URL, url)
     setup.long(CURLOPT_PATH_AS_IS, 1)
     setup.protocols()
-    // With HTTP/1.1 each exchange has a connection of its own: a stream that is not read delays no other.
+    // With HTTP/1.1 each exchange has a connection of its own: a stream that is not read does not delay another stream.
     setup.long(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     setup.long(CURLOPT_FOLLOWLOCATION, 0)
     setup.long(CURLOPT_NOSIGNAL, 1)
