@@ -127,7 +127,7 @@ extension TransactionRecord {
     public var redirect: AwaitedRedirect
     /// `prompt` as it was sent.
     public var prompt: String?
-    /// nil once the transaction is settled.
+    /// The values for the exchange of the one-time code; nil once the transaction is settled.
     public var exchange: Exchange?
 
     /// The values with which the one-time code is redeemed.
@@ -152,15 +152,15 @@ extension TransactionRecord {
 
   /// The values with which a device polls (RFC 8628 §3.2).
   public struct Device: Equatable, Sendable {
-    /// Polling continues for this time after the lifetime, because the provider's clock decides: it sends
-    /// `expired_token`.
+    /// How long polling continues after the code's lifetime has passed on this device. The provider's clock decides
+    /// when the code expires; the provider then answers `expired_token`.
     package static let extraSeconds: Int64 = 30
 
     /// `device_code`.
     public var code: Secret
     /// The time between two polls.
     public var intervalSeconds: Int64
-    /// The next poll is not sent before this ends.
+    /// The pause before the next poll, which is not sent until the pause is over.
     public var notBefore: Expiry
     /// The key to which the tokens will be bound (RFC 9449); nil for Bearer tokens.
     public var dpopKey: DPoPKey?
@@ -169,7 +169,7 @@ extension TransactionRecord {
     public var codeVerifier: Secret?
     /// The number of polls in a row that were answered with status 500.
     public var serverErrors: Int64 = 0
-    /// The last response, as text for an error; nil before the first.
+    /// The last response, as text for an error; nil before the first response.
     public var lastAnswer: String?
 
     public init(

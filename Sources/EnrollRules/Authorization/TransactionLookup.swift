@@ -1,7 +1,7 @@
 // Finds a transaction by its id, and makes the errors for a transaction that is unknown, settled or expired.
 
 extension [TransactionRecord] {
-  /// nil if no transaction has this id.
+  /// The transaction with this id; nil if there is no such transaction.
   package func named(_ id: TransactionID) -> TransactionRecord? {
     first { $0.id == id }
   }

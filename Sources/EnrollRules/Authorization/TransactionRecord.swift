@@ -5,8 +5,8 @@
 
 /// A pending or settled transaction. Its secrets are used once.
 public struct TransactionRecord: Equatable, Sendable {
-  /// Pending until it is settled, once. A settled transaction is kept until its deadline, so that a second redirect
-  /// gets an error that says so.
+  /// The status of a transaction, which is pending until it is settled, once. A settled transaction is kept until its
+  /// deadline, so that a second redirect gets an error that says that the transaction was settled before.
   public enum Status: String, Sendable, CaseIterable {
     /// The transaction waits for its answer.
     case pending
@@ -83,9 +83,9 @@ public enum TransactionKind: String, Sendable, CaseIterable {
   case register
   /// A one-time code, or a link, to an address or a number (flows.md §6).
   case passwordless
-  /// With the help of another app on the device (flows.md §9).
+  /// A sign-in with the help of another app on the device (flows.md §9).
   case app2app
-  /// Through a back end that signs in on the app's behalf (flows.md §10).
+  /// A sign-in through a back end that acts on the app's behalf (flows.md §10).
   case bff
   /// A code that is typed on another device (RFC 8628).
   case device

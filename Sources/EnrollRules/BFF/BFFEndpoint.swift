@@ -25,7 +25,7 @@ package enum BFFEndpoint {
       + "/v1/auth/" + provider
   }
 
-  /// Exchanges the one-time code for a session token. Sent at most once, on a new connection (R15).
+  /// Exchanges the one-time code for a session token. The request is sent at most once, on a new connection (R15).
   package static func redeem(
     _ code: Secret, with exchange: TransactionRecord.BFF.Exchange, base: String
   ) -> HTTPRequest {
@@ -53,7 +53,7 @@ package enum BFFEndpoint {
       token, lifetimeSeconds: TokenResponse.lifetimeSeconds(from: json["expires_in"]), at: sent)
   }
 
-  /// A session has one token: it cannot be renewed, and is only sent to the back end.
+  /// Makes the token set of a session. It has one token, which cannot be renewed and is only sent to the back end.
   package static func session(_ token: Secret, lifetimeSeconds: Int64, at moment: Moment) -> TokenSet {
     TokenSet(
       accessToken: token, tokenType: "Bearer",

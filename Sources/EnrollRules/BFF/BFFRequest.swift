@@ -15,7 +15,8 @@ public struct BFFRequest: Sendable {
   public let url: String
 
   /// - Parameters:
-  ///   - redirectURI: replaces the configured one: the same loopback redirect URI with the listener's port (R4).
+  ///   - redirectURI: replaces the configured redirect URI by the same loopback redirect URI with the listener's port
+  ///     (R4).
   ///   - asksForLogin: adds `login` to the options' prompt (flows.md §5).
   ///   - random: ``randomByteCount`` bytes.
   /// - Throws: `.configuration` without the key `bff`; `.invalidArgument` with its `field` for an option that is
@@ -53,7 +54,8 @@ public struct BFFRequest: Sendable {
     query.add("code_challenge_method", PKCE.challengeMethod)
     query.add("platform", "mobile")
     query.add("state", awaited.state)
-    // A back end knows its apps' redirect URIs, but not the port of a listener.
+    // A back end knows its apps' redirect URIs, but not the port of a listener, so only a loopback redirect URI is
+    // sent.
     if isLoopback { query.add("redirect_uri", redirect) }
     if let prompt = prompt.value { query.add("prompt", prompt) }
     for (name, value) in options.parameters { query.add(name, value) }

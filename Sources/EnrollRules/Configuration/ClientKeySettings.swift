@@ -6,11 +6,13 @@ public import EnrollCrypto
 public struct ClientKeySettings: Equatable, Sendable {
   /// The path of the file with the private key: PKCS #8 in PEM (RFC 7468 §10), or a JWK (RFC 7517).
   public var file: String
-  /// `kid`, the id under which the provider knows the key; nil: the JWK's `kid`, or none.
+  /// `kid`, the id under which the provider knows the key; nil for the JWK's `kid`, or for no `kid` if the JWK has
+  /// none.
   public var id: String?
-  /// nil: the JWK's `alg`, or one that fits the key, preferably one that the provider announces.
+  /// The signature algorithm; nil for the JWK's `alg` or, without it, an algorithm that fits the key, preferably one
+  /// that the provider announces.
   public var algorithm: SignatureAlgorithm?
-  /// `aud` of the assertions; nil: the issuer. The word `token_endpoint` means the URL of the token endpoint.
+  /// `aud` of the assertions; nil for the issuer. The word `token_endpoint` means the URL of the token endpoint.
   public var audience: String?
 
   /// Settings for the key in `file`.

@@ -25,20 +25,20 @@ public struct Configuration: Sendable {
   public package(set) var issuer: Issuer
   /// The URL of the discovery document, if it is not below the issuer.
   public var discoveryURI: String?
-  /// The tenants whose users may sign in, if ``issuer`` is a template; empty for all. GUIDs.
+  /// The tenants (GUIDs) whose users may sign in, if ``issuer`` is a template; empty if the users of all tenants may.
   public var tenants: [String] = []
   /// The client id that the provider assigned to the app.
   public package(set) var clientID: ClientID
   /// The secret that the provider gave this native client. Every copy of the app has it, so it is public, not
   /// confidential, and proves nothing (RFC 8252 §8.5); some providers require it (Google, GitHub). nil for none.
   public var clientSecret: Secret?
-  /// How the secret is sent; nil: as the provider announces.
+  /// How the secret is sent; nil for a method that the provider announces.
   public var tokenEndpointAuthMethod: ClientSecretMethod?
   /// The client's own private key, with which it authenticates instead of with a secret (private_key_jwt); nil for
   /// none.
   public var clientKey: ClientKeySettings?
-  /// Claimed https, a private scheme, or http to a loopback address or localhost (R3, R4). For a loopback redirect
-  /// without a port the system chooses one. A private scheme without a dot causes a warning (R2).
+  /// The redirect URI: claimed https, a private scheme, or http to a loopback address or localhost (R3, R4). For a
+  /// loopback redirect without a port the system chooses one. A private scheme without a dot causes a warning (R2).
   public package(set) var redirectURI: String
   /// The URI to which the browser returns after the provider ended its own session; nil if it does not return.
   public var postLogoutRedirectURI: String?
@@ -63,7 +63,7 @@ public struct Configuration: Sendable {
   public var transactionSeconds = Defaults.transactionSeconds
   /// How long a transaction waits for the link in an e-mail (R12).
   public var emailWaitSeconds = Defaults.emailWaitSeconds
-  /// Sent with every authorize request, in this order, after the protocol's own parameters.
+  /// Parameters that are sent with every authorize request, in this order, after the protocol's own parameters.
   public var authorizeParameters: [(String, String)] = []
   /// Endpoints that replace the endpoints that the provider announces. The discovery document is not fetched
   /// if they include all that a sign-in needs.
@@ -72,7 +72,8 @@ public struct Configuration: Sendable {
   public var profile: ProfileMapping?
   /// The lifetime of an access token whose response states none, in seconds (R32).
   public var withoutExpirySeconds = Defaults.withoutExpirySeconds
-  /// The app's name and version, such as `App/2.1`. In the header `User-Agent` they stand before EnrollKit's.
+  /// The app's name and version, such as `App/2.1`. In the header `User-Agent` they precede EnrollKit's own name and
+  /// version.
   public var userAgent: String?
   /// Whether authorize requests are pushed (RFC 9126). With ``FeaturePolicy/auto`` they are pushed if the provider has
   /// an endpoint for it, because the host sees no difference.
@@ -83,7 +84,8 @@ public struct Configuration: Sendable {
   /// The algorithms of R21 with which id_tokens may be signed; nil: the algorithms among them that the
   /// provider announces.
   public var idTokenAlgorithms: [SignatureAlgorithm]?
-  /// Audiences that an id_token may name in addition to this client (R24); `*` for any, if `azp` is this client.
+  /// Audiences that an id_token may name in addition to this client (R24); `*` allows any audience if `azp` is this
+  /// client.
   public var trustedAudiences: [String] = []
   /// The URI of the resource for which tokens are requested (RFC 8707): sent with every request for tokens. A
   /// different resource means a different account.
@@ -134,7 +136,7 @@ public struct Configuration: Sendable {
   public var caFile: String?
 
   /// - Parameter setOthers: sets properties other than the three that every configuration needs.
-  /// - Throws: `.configuration`; `field` is the property at fault.
+  /// - Throws: `.configuration`, whose `field` is the property at fault.
   public init(
     issuer: String, clientID: String, redirectURI: String,
     _ setOthers: (inout Configuration) -> Void = { _ in }
@@ -151,7 +153,7 @@ public struct Configuration: Sendable {
   }
 
   /// The configuration after all checks: tenants are in lower case, and ``requireVerifiedEmail`` has added its scope.
-  /// `EnrollClient` calls it, because properties can change after `init`.
+  /// `EnrollClient` calls this method, because properties can change after `init`.
   /// - Throws: as ``init(issuer:clientID:redirectURI:_:)``.
   public func validated() throws(EnrollError) -> Configuration {
     var configuration = self
@@ -178,8 +180,8 @@ public struct Configuration: Sendable {
 
   /// The defaults of absent keys (flows.md §1, §8, R12).
   public enum Defaults {
-    /// For an id_token, a profile, and a refresh token; fewer if the provider does not support them
-    /// (``Configuration/scopes(at:)``).
+    /// The scopes for an id_token, a profile and a refresh token. A scope that the provider does not support is not
+    /// requested (``Configuration/scopes(at:)``).
     public static let scopes = ["openid", "profile", "offline_access"]
     /// How many seconds before its expiry a token is renewed.
     public static let graceSeconds: Int64 = 60
@@ -191,7 +193,7 @@ public struct Configuration: Sendable {
     public static let withoutExpirySeconds: Int64 = 300
     /// ``Configuration/withoutExpirySeconds`` for tokens that never expire: a century.
     public static let neverExpiresSeconds: Int64 = 100 * 365 * 86_400
-    /// The parameter's name at most providers.
+    /// The name that the majority of providers use for this parameter.
     public static let connectionParameter = "connection"
   }
 }

@@ -4,7 +4,7 @@ import EnrollCrypto
 public import EnrollJSON
 
 extension Configuration {
-  /// - Throws: `.configuration`; `field` is the key at fault, with its path (`endpoints.tokenEndpoint`).
+  /// - Throws: `.configuration`, whose `field` is the key at fault, with its path (`endpoints.tokenEndpoint`).
   public init(json: JSON) throws(EnrollError) { try self.init(json: json, isOfServer: false) }
 
   /// The configuration of a server, which can keep a secret: providers that have no public clients are accepted, too.
@@ -70,7 +70,8 @@ extension Configuration {
   }
 }
 
-/// A value of a configuration in JSON. Its type is that of its key's shape: the reader has checked it.
+/// A value of a configuration in JSON. The reader has checked that the value has the type that the shape of its key
+/// requires.
 struct ConfigurationValue {
   let json: JSON
 
@@ -80,7 +81,7 @@ struct ConfigurationValue {
   var texts: [String] { json.array?.compactMap { $0.string } ?? [] }
   /// A list of scopes, or scopes separated by spaces.
   var scopes: [String] { json.string.map { Scopes.split($0) } ?? texts }
-  /// nil for the word `never`.
+  /// The number of seconds; nil for the word `never`.
   var seconds: Int64? { json.integer }
   var algorithm: SignatureAlgorithm? { SignatureAlgorithm(name: text) }
 

@@ -61,7 +61,7 @@ public struct ConfigurationKey: Sendable {
       documentation, read: nil)
   }
 
-  /// - Parameter property: nil for the name of the key.
+  /// - Parameter property: the name of the property; nil if it is the name of the key.
   @inline(never)
   init(
     _ name: String, property: String? = nil, or otherSpellings: [String] = [], _ shape: Shape,

@@ -8,7 +8,7 @@ package struct ConfigurationReader {
   private let members: JSONObject
 
   /// - Parameter path: the path of the key with the object, for errors; empty at the top.
-  /// - Throws: `.configuration`; `field` is the path of the key at fault, as the object spells it.
+  /// - Throws: `.configuration`, whose `field` is the path of the key at fault, as the object spells it.
   package init(_ json: JSON, keys: [ConfigurationKey], path: String = "") throws(EnrollError) {
     do throws(ConfigurationFault) {
       try self.init(checking: json, keys: keys, path: path)

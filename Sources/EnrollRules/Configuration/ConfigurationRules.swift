@@ -254,7 +254,8 @@ enum ConfigurationRules {
       ? nil : "expected \(range.lowerBound) to \(range.upperBound) seconds, got \(value)"
   }
 
-  /// VSCHAR of RFC 6749 §A.1. An absent text has no fault.
+  /// Checks that a text has only printable ASCII characters and spaces (VSCHAR of RFC 6749 §A.1). An absent text has no
+  /// fault.
   static func printable(_ text: String?, maximumBytes: Int, example: String = "") -> ConfigurationFault? {
     guard let text else { return nil }
     return (1...maximumBytes).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }

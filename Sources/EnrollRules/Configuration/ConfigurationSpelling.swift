@@ -9,7 +9,7 @@ enum ConfigurationSpelling {
   case documented
   /// The names of the properties.
   case swift
-  /// As this configuration spells them.
+  /// The names as this configuration spells them.
   case written(JSON)
 
   /// - Parameter path: a path in the names of the table, such as `choices[0].label`.

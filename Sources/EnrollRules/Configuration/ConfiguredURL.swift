@@ -2,8 +2,8 @@
 // (R19), and links that the app receives or opens.
 
 enum ConfiguredURL {
-  /// https, or http to loopback if the configuration allows it; without query and fragment (OpenID Connect Discovery
-  /// §3).
+  /// Checks an issuer: https, or http to loopback if the configuration allows it; no query and no fragment (OpenID
+  /// Connect Discovery §3).
   static func issuer(_ text: String, allowsLoopbackHTTP: Bool) -> ConfigurationFault? {
     fault { () throws(ConfigurationFault) in
       let url = try server(text, allowsLoopbackHTTP: allowsLoopbackHTTP)
@@ -48,8 +48,9 @@ enum ConfiguredURL {
     return url
   }
 
-  /// A redirect URI: claimed https; a private scheme, with an authority if the provider requires one; or http to a
-  /// loopback address or localhost (R3, R4). Spelt as browsers spell it, because it is compared byte by byte (R5).
+  /// Checks a redirect URI: claimed https; a private scheme, with an authority if the provider requires one; or http to
+  /// a loopback address or localhost (R3, R4). It must be spelt as browsers spell it, because it is compared byte by
+  /// byte (R5).
   /// - Parameter configuration: its redirect URI may have a scheme without a dot, and other redirect URIs may have
   ///   that scheme, too (R2).
   static func redirect(_ text: String?, of configuration: Configuration) -> ConfigurationFault? {
@@ -70,7 +71,7 @@ enum ConfiguredURL {
     }
   }
 
-  /// A link that may have an authority: `fallbackUri`, or a link of another app.
+  /// Checks a link that may have an authority: `fallbackUri`, or a link of another app.
   /// - Parameter allowsLoopbackHTTP: whether a page on this machine may stand in for the other app (R19).
   static func link(_ text: String, allowsLoopbackHTTP: Bool = false) -> ConfigurationFault? {
     fault { () throws(ConfigurationFault) in
@@ -95,7 +96,8 @@ enum ConfiguredURL {
     return url
   }
 
-  /// Browsers write hosts in lower case, leave out the scheme's default port, and put a slash after a host.
+  /// Refuses a URL that browsers would spell differently. Browsers write hosts in lower case, leave out the scheme's
+  /// default port, and put a slash after a host.
   private static func browserSpelling(_ url: StrictURL) throws(ConfigurationFault) {
     if let host = url.host {
       guard url.bytes[host].allSatisfy({ ASCII.lowercased($0) == $0 }) else {
@@ -110,7 +112,8 @@ enum ConfiguredURL {
     }
   }
 
-  /// A redirect URI may have a query (RFC 6749 §3.1.2), but without the parameters of a response (R8).
+  /// Refuses a redirect URI whose query has a parameter of a response (R8). Other queries are allowed (RFC 6749
+  /// §3.1.2).
   private static func noAnswerParameters(_ url: StrictURL) throws(ConfigurationFault) {
     guard let query = url.query else { return }
     for name in QueryParameter.names(of: url.bytes, query)

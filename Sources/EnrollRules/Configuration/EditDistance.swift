@@ -4,7 +4,8 @@ package enum EditDistance {
   /// The longest word that is compared, in bytes.
   private static let longest = 64
 
-  /// The number of bytes to insert, remove or replace, without regard to case; `.max` if a word is too long.
+  /// The number of bytes to insert, remove or replace to turn one word into the other, without regard to case; `.max`
+  /// if a word is too long.
   package static func between(_ one: String, _ other: String) -> Int {
     let one = one.utf8.map { ASCII.lowercased($0) }
     let other = other.utf8.map { ASCII.lowercased($0) }
@@ -33,8 +34,8 @@ package enum EditDistance {
     return best.map { "; perhaps \($0.word) was meant" } ?? ""
   }
 
-  /// The word in `words` that is most similar to a misspelt word; nil if none is similar enough, or if the
-  /// word itself is among them.
+  /// The word in `words` that is most similar to a misspelt word; nil if no word is similar enough, or if `words`
+  /// contains the word itself.
   package static func nearest(to word: String, among words: [String]) -> String? {
     guard !words.contains(word) else { return nil }
     var best: (word: String, distance: Int)?

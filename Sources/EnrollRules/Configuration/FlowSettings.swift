@@ -1,7 +1,7 @@
 // The parts of a configuration that each belong to one flow, as values.
 
-/// Configured endpoints. Each replaces the one in the discovery document, which is fetched only if an endpoint that a
-/// sign-in needs is missing here.
+/// Configured endpoints. Each replaces the same endpoint in the discovery document. That document is fetched only if an
+/// endpoint that a sign-in needs is missing here.
 public struct Endpoints: Equatable, Sendable {
   /// The authorization endpoint (RFC 6749 §3.1); nil, here and below, for the one that the provider announces.
   public var authorization: String?
@@ -21,8 +21,8 @@ public struct Endpoints: Equatable, Sendable {
   public var pushedAuthorizationRequest: String?
   /// The device authorization endpoint (RFC 8628 §3.1).
   public var deviceAuthorization: String?
-  /// Whether the provider puts `iss` into every response (RFC 9207); a response without it is then refused (R17). nil:
-  /// as the provider announces.
+  /// Whether the provider puts `iss` into every response (RFC 9207); a response without it is then refused (R17). nil
+  /// if the provider's announcement decides.
   public var announcesIssuerInRedirect: Bool?
 
   public init(
@@ -116,7 +116,7 @@ public struct App2AppSettings: Equatable, Sendable {
   public var linkField: String
   /// The gateway's field name for the artefact id, which the other app returns.
   public var artefactIDField: String
-  /// Prefixes of links that may be opened; each ends with a whole host or path segment.
+  /// Prefixes of links that may be opened. Each prefix ends at the end of a host or of a path segment.
   public var allowedLinks: [String]
   /// Whether the user sets a PIN for the account before the profile is shown.
   public var requiresPIN: Bool

@@ -13,7 +13,7 @@ public struct ProviderPreset: Sendable {
   let hosts: [String]
   /// The keys that a configuration with this preset needs in addition to the client id.
   public let requires: [String]
-  /// The configuration as JSON. A name in angle brackets, such as `<domain>`, stands for a part.
+  /// The configuration as JSON. A name in angle brackets, such as `<domain>`, is a placeholder for a part.
   public let text: String
   /// The default values of optional parts.
   public let defaults: [(part: String, value: String)]
@@ -30,7 +30,7 @@ public struct ProviderPreset: Sendable {
     self.defaults = defaults
   }
 
-  /// The preset for the provider with this issuer; nil if EnrollKit knows none.
+  /// The preset for the provider with this issuer; nil if EnrollKit has no such preset.
   public static func at(_ issuer: Issuer) -> ProviderPreset? {
     guard let host = (try? StrictURL(issuer.of(tenant: "tenant").text))?.hostText else { return nil }
     return all.first { preset in
@@ -124,8 +124,8 @@ extension ProviderPreset {
     return complete
   }
 
-  /// A configured issuer may replace the preset's issuer if that needs parts that are not given. Otherwise the two
-  /// must be equal.
+  /// A configured issuer may replace the preset's issuer if the preset's issuer needs parts that are not given.
+  /// Otherwise the two must be equal.
   private func checkIssuer(_ written: JSON, preset: JSON, _ own: JSONObject) throws(ConfigurationFault) {
     guard let written = written.string, let text = preset.string else { return }
     let parts = Self.names(in: text)
@@ -190,7 +190,8 @@ extension ProviderPreset {
     return value
   }
 
-  /// The fault of a part; nil if it is valid. A part is inserted into a URL without encoding.
+  /// The fault of a part; nil if the part is valid. Parts are checked because they are inserted into a URL without
+  /// encoding.
   private static func problem(with value: String, as key: String) -> String? {
     if ASCII.equals(key, "clientId") {
       return value.utf8.allSatisfy { PercentEncoding.isUnreserved($0) }
@@ -281,9 +282,9 @@ extension Configuration {
   /// The configuration for a provider with a preset (`ProviderPreset.all`).
   /// - Parameters:
   ///   - parts: the values of the preset's parts: `domain`, `tenant` and so on.
-  ///   - redirectURI: nil for the preset's.
-  ///   - scopes: nil for the preset's.
-  /// - Throws: `.configuration`; `field` is the key at fault, as it is named in JSON.
+  ///   - redirectURI: the redirect URI; nil for the preset's redirect URI.
+  ///   - scopes: the scopes; nil for the preset's scopes.
+  /// - Throws: `.configuration`, whose `field` is the key at fault, as it is named in JSON.
   public init(
     provider: String, parts: [(String, String)] = [], clientID: String, clientSecret: Secret? = nil,
     redirectURI: String? = nil, scopes: [String]? = nil

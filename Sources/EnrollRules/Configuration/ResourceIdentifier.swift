@@ -1,6 +1,6 @@
-// The URI of a protected resource (RFC 9728 §1.2, RFC 8707 §2): metadata is looked up by it, and tokens are requested
-// for it. Every request that leads to tokens names the URI (R43). Tokens are requested only for the resources of the
-// sign-in (R44).
+// The URI of a protected resource (RFC 9728 §1.2, RFC 8707 §2): metadata is looked up by this URI, and tokens are
+// requested for it. Every request that leads to tokens names the URI (R43). Tokens are requested only for the resources
+// of the sign-in (R44).
 
 /// An API or an MCP server, by the URI under which its tokens are issued.
 public struct ResourceIdentifier: Equatable, Sendable {
@@ -112,6 +112,7 @@ extension ResourceIdentifier {
     return url.path.count <= 1
   }
 
-  /// Whether metadata with the resource `named` applies to this resource: `named` is the same text, or its origin.
+  /// Whether metadata with the resource `named` applies to this resource: `named` is the same text as this resource, or
+  /// its origin.
   package func isServed(by named: String) -> Bool { ASCII.equals(text, named) || isAtHost(named) }
 }

@@ -13,7 +13,7 @@ public struct ReturnPage: Equatable, Sendable {
   public var language: Language
   /// `#rrggbb`, the colour of the line above the page; nil for the browser's own colour.
   public var color: String?
-  /// `#rrggbb`; nil for the browser's own colour, light or dark.
+  /// `#rrggbb`, the colour of the background; nil for the browser's own colour, light or dark.
   public var backgroundColor: String?
   /// A link back to the app; nil for none.
   public var link: String?
@@ -54,7 +54,7 @@ public struct ReturnPage: Equatable, Sendable {
   /// The longest logo, as the length of its URL in bytes.
   public static let longestLogo = 65_536
 
-  /// Whether the text is a `data:` URL of an image of such a type, and nothing else.
+  /// Whether the text is a `data:` URL of an image of one of the types in ``logoKinds``, and nothing else.
   public static func isLogo(_ text: String) -> Bool {
     guard text.utf8.count <= longestLogo,
       let start = logoKinds.map({ "data:image/\($0);base64," }).first(where: {

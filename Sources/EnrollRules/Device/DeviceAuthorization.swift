@@ -17,7 +17,7 @@ package struct DeviceAuthorization {
   /// The lifetime if `expires_in` cannot be read (R32).
   static let defaultLifetimeSeconds: Int64 = 600
   static let maximumLifetimeSeconds: Int64 = 86_400
-  /// Limits of lengths: each text, with a NUL, fits into its array in the C interface.
+  /// Length limits with which each text, followed by a NUL, fits into its array in the C interface.
   static let maximumUserCodeBytes = 63
   static let maximumAddressBytes = 511
 
@@ -42,8 +42,8 @@ package struct DeviceAuthorization {
       try ResourceIdentifier.requireUnset(name, configuration)
       form.add(name, value)
     }
-    // The form has the id even if the client authenticates in the header, because django-oauth-toolkit reads
-    // the id only here.
+    // The form has the client id even if the client authenticates in the header, because django-oauth-toolkit reads the
+    // client id only from the form.
     form.add("client_id", configuration.clientID.text)
     return HTTPRequest(form: form, to: endpoint)
   }

@@ -9,7 +9,7 @@ package enum DevicePollAnswer {
   case tokens
   /// `authorization_pending`.
   case pending
-  /// `slow_down`: the interval of this poll and all later ones grows by ``extraSeconds``, or to the interval in the
+  /// `slow_down`: the interval before this and all later polls grows by ``extraSeconds``, or to the interval in the
   /// response. `intervalSeconds` is 0 if the response has none.
   case slowDown(intervalSeconds: Int64)
   /// The transaction has ended.

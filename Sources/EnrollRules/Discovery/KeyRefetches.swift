@@ -16,7 +16,7 @@ package struct KeyRefetches: Sendable {
   package init() {}
 
   /// Records a refetch, if one is allowed.
-  /// - Returns: nil if it is allowed; otherwise the number of seconds until the next one is.
+  /// - Returns: nil if the refetch is allowed; otherwise the number of seconds until the next refetch is allowed.
   package mutating func begin(at now: Instant, forText isForText: Bool) -> Int64? {
     var last = (isForText ? forText : own).filter { now <= $0.advanced(bySeconds: 60) }
     if last.count >= (isForText ? Self.perMinuteForText : Self.perMinute) {

@@ -44,7 +44,7 @@ package struct KnownDocument<Content: Sendable>: Sendable {
   /// Marks the document as no longer fresh.
   package mutating func expire() { freshUntil = Instant(nanoseconds: .min) }
 
-  /// The error to return without a request, because the last one has just failed and no document is known.
+  /// The error to return without a request, because the last request has just failed and no document is known.
   package func refusal(at now: Instant) -> EnrollError? {
     guard content == nil, now < pausedUntil else { return nil }
     return failure?.retrying(after: max(1, pausedUntil.since(now) / 1_000_000_000))

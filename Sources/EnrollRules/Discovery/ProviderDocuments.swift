@@ -15,7 +15,7 @@ public struct ProviderName: Equatable, Hashable, Sendable {
 
 /// A document as it was received.
 public struct KeptDocument: Equatable, Sendable {
-  /// A longer document is not stored.
+  /// The maximum size of a document that is stored, in bytes.
   public static let bodyLimit = 256 << 10
 
   /// The document's URL.
@@ -27,7 +27,7 @@ public struct KeptDocument: Equatable, Sendable {
   /// How long the response's headers allow the document to be used without a request; zero for `no-store` and
   /// `no-cache`.
   public var freshness: Expiry
-  /// After a failure: the document is not requested again before this ends.
+  /// The pause after a failed request. The document is not requested again before the pause ends.
   public var pause: Expiry?
 
   public init(url: String, body: [UInt8], tag: String?, freshness: Expiry, pause: Expiry? = nil) {

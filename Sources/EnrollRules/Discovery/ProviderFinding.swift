@@ -45,7 +45,7 @@ public struct ProviderCheck: Equatable, Sendable {
   /// The name of a `ProviderPreset` that the configuration could use; nil if it already uses that preset, or
   /// if no preset fits.
   public var preset: String?
-  /// In the order of ``ProviderFinding/Subject``; a subject may have several findings.
+  /// The findings, in the order of ``ProviderFinding/Subject``; a subject may have several findings.
   public var findings: [ProviderFinding] = []
 
   package init() {}

@@ -39,7 +39,8 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var dpopAlgorithms: [String]
   /// The `prompt` values that the provider announces; nil if it announces none.
   public var promptValues: [String]?
-  /// The methods to send a client secret that its token endpoint announces; other authentication methods are left out.
+  /// The methods to send a client secret that the metadata announces for the token endpoint; other authentication
+  /// methods are left out.
   public var secretMethods: [ClientSecretMethod] = []
   /// The authentication methods that the revocation endpoint announces; empty if it announces none.
   public var revocationSecretMethods: [ClientSecretMethod] = []
@@ -48,7 +49,7 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var introspectionSecretMethods: [ClientSecretMethod] = []
   /// `token_endpoint_auth_signing_alg_values_supported`; nil if it is absent.
   public var assertionAlgorithms: [String]?
-  /// The scopes that it lists, which need not be all of its scopes; nil if it lists none.
+  /// The scopes that the provider lists, which need not be all of its scopes; nil if the provider lists none.
   public var scopes: [String]?
   /// `id_token_signing_alg_values_supported`; nil if it is absent. The same is true of the two members below.
   public var idTokenAlgorithms: [String]?

@@ -27,7 +27,8 @@ package struct ServerTimes: Sendable {
     clock.offsetSeconds.map { UnixTime(seconds: seconds(now)) + $0 }
   }
 
-  /// nil if the response has no date, or says that it comes from a cache (RFC 9111 §5.1): some caches change the date.
+  /// The offset of the server's clock according to the response's date; nil if the response has no date, or says that
+  /// it comes from a cache (RFC 9111 §5.1), because some caches change the date.
   private static func offset(_ response: HTTPResponse, _ now: Instant) -> Int64? {
     guard !response.isFromCache,
       let date = response.header("Date").flatMap({ HTTPDate.parse($0) })

@@ -71,14 +71,14 @@ public struct EnrollError: Error, Sendable {
   /// This error without the mark of ``unsent()``, for a request that uses up no code or token.
   package func withoutUnsent() -> EnrollError { isUnsent ? copy(isUnsent: false) : self }
 
-  /// The remedy, if the state E `renewalFailed` has one. The error alone does not decide it, because the same error
-  /// may end a session or have nothing to do with it.
+  /// The remedy, if the state E `renewalFailed` has one. It is stored separately, because the same error may end a
+  /// session in one case and not concern the session in another.
   package var remedy: Remedy? { details.remedy }
 
   /// This error with the remedy that the state E `renewalFailed` shows.
   package func helped(by remedy: Remedy) -> EnrollError { copy(remedy: remedy) }
 
-  /// This error with the seconds until the next attempt.
+  /// This error with the number of seconds until the next attempt.
   package func retrying(after seconds: Int64) -> EnrollError { copy(retryAfterSeconds: seconds) }
 
   /// This error with another message.

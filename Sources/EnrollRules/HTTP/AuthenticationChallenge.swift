@@ -77,7 +77,7 @@ private struct ChallengeReader {
       guard let name = token() else { return isAtElementEnd }
       skipSpaces()
       guard take(0x3D) else {
-        // The scheme of the next challenge.
+        // What was read is the scheme of the next challenge.
         at = start
         return !challenge.parameters.isEmpty || isAtElementEnd
       }

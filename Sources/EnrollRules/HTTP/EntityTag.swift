@@ -2,7 +2,7 @@
 
 enum EntityTag {
   /// The header `If-None-Match`; nil if there is no tag, or if the tag is not 1 to 256 visible characters and spaces,
-  /// because it would not fit in a header.
+  /// because such a tag is not allowed in the header.
   static func condition(_ tag: String?) -> HTTPHeader? {
     guard let tag, (1...256).contains(tag.utf8.count), tag.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
       return nil

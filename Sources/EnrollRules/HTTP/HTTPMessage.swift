@@ -97,9 +97,9 @@ public struct HTTPRequest: Sendable {
 public struct HTTPResponse: Sendable {
   /// The status code, 100 to 599.
   public var status: Int
-  /// In the order in which they were received.
+  /// The headers, in the order in which they were received.
   public var headers: [HTTPHeader]
-  /// Whole, unless the response is ``cut``; not longer than the request's limit.
+  /// The body. It is whole unless the response is ``cut``, and not longer than the request's limit.
   public var body: [UInt8]
   /// Why the body may be incomplete: for example, the connection ended before the stated length or the last
   /// chunk. nil for a whole body, and for every response to a request that accepts no cut response

@@ -16,7 +16,8 @@ struct QuotingText {
 
   init(_ text: String) { folded = text.utf8.map { Self.fold($0) } }
 
-  /// Folds case and the two alphabets of base64.
+  /// Maps bytes that count as equal to the same byte: capital and small letters, and the differing characters of the
+  /// two alphabets of base64.
   private static func fold(_ byte: UInt8) -> UInt8 {
     switch byte {
     case 0x41...0x5A: byte | 0x20
@@ -37,7 +38,7 @@ struct QuotingText {
   }
 
   /// Whether the text has `length` consecutive bytes of an encoding of `secret`. An encoding that is shorter than
-  /// that must be in the text as a whole, and must have at least 8 bytes.
+  /// `length` must be in the text as a whole, and must have at least 8 bytes.
   func quotes(_ secret: Secret, as spellings: [Spelling], from length: Int) -> Bool {
     secret.withBytes { bytes in
       spellings.contains { spelling in

@@ -16,7 +16,7 @@ public enum RefusalContent: Sendable, CaseIterable {
   case trouble
   /// A code that is not registered.
   case otherCode
-  /// No body: the headers say so.
+  /// The response has no body, as its headers say.
   case empty
   /// JSON without an error code, a body that is not JSON, and a body that did not arrive.
   case withoutCode

@@ -5,9 +5,9 @@ public enum RetryAfter {
   /// The longest pause that a server can ask for.
   public static let maximumSeconds: Int64 = 3600
 
-  /// The seconds, 1 to ``maximumSeconds``; nil if the server sends no time, or an unreadable one. A date is
-  /// compared with the response's Date, so that this machine's clock does not matter; without Date, with this
-  /// machine's clock.
+  /// The seconds, 1 to ``maximumSeconds``; nil if the server sends no time, or an unreadable one. A date is compared
+  /// with the response's Date, so that this machine's clock does not matter. If the response has no Date, the date is
+  /// compared with this machine's clock.
   public static func seconds(of response: HTTPResponse) -> Int64? {
     guard let text = response.header("Retry-After") ?? response.header("X-Retry-After") else { return nil }
     if !text.utf8.isEmpty, text.utf8.allSatisfy({ ASCII.isDigit($0) }) {
@@ -22,7 +22,7 @@ public enum RetryAfter {
     return seconds > 0 ? min(seconds, maximumSeconds) : nil
   }
 
-  /// The end of an error text: `; the server asks to wait 40 s`. Empty if the server sends none.
+  /// The end of an error text: `; the server asks to wait 40 s`. Empty if the server sends no such time.
   package static func words(of response: HTTPResponse) -> String {
     seconds(of: response).map { "; the server asks to wait \($0) s" } ?? ""
   }

@@ -6,9 +6,9 @@ package import EnrollJSON
 
 /// The secrets of a request. The texts of its response must not repeat them.
 package struct SentSecrets: Sendable {
-  /// A shorter secret is not searched for, because it could be part of any text.
+  /// The minimum length of a secret that is searched for, in bytes. A shorter secret could be part of any text.
   static let minimumBytes = 6
-  /// A secret is recognised by this number of its first bytes, because a text may be cut.
+  /// The number of first bytes by which a secret is recognised. The rest is not needed, because a text may be cut.
   static let recognisedBytes = 32
 
   private var all: [Secret] = []

@@ -1,10 +1,11 @@
-// The refusal by a token endpoint, or by an endpoint that follows its rules (RFC 6749 §5.2), classified by status,
-// with the server's own description. Some servers repeat the token in it: such a description is not passed on (R40).
+// The refusal by a token endpoint, or by an endpoint that follows its rules (RFC 6749 §5.2), classified by status, with
+// the server's own description. Some servers repeat the token in their description: such a description is not passed on
+// (R40).
 
 import EnrollJSON
 
 package enum TokenEndpointError {
-  /// nil if the status says success.
+  /// The error of a refusal; nil if the status says success.
   package static func read(_ response: HTTPResponse, expecting expected: String = "tokens") -> EnrollError? {
     let status = response.status
     switch status {
@@ -67,7 +68,7 @@ package enum TokenEndpointError {
   /// secret in another encoding (R40).
   static let otherError = "other_error"
 
-  /// The server wants a proof with the nonce that it sends (RFC 9449 §8).
+  /// The code with which a server requests a DPoP proof that contains the nonce that the server sends (RFC 9449 §8).
   static let useDPoPNonce = "use_dpop_nonce"
 }
 
@@ -101,7 +102,7 @@ struct ServerWords {
     (self.code, self.description) = (code, description)
   }
 
-  /// `invalid_grant: Session not active`, without a full stop.
+  /// The server's own text, such as `invalid_grant: Session not active`, without a full stop.
   var said: String {
     var end = description?.utf8[...]
     while let last = end?.last, last == 0x2E || last == 0x20,
@@ -116,7 +117,8 @@ struct ServerWords {
   /// The server's text after a colon and a space; empty if there is no text.
   var text: String { said.isEmpty ? "" : ": " + said }
 
-  /// RFC 6749 §4.1.2.1 defines these codes for redirects; some servers send them from other endpoints.
+  /// Whether the code says that the server has a problem. RFC 6749 §4.1.2.1 defines the two codes for redirects; some
+  /// servers send them from other endpoints.
   var isTrouble: Bool {
     code.map { ASCII.equals($0, "temporarily_unavailable") || ASCII.equals($0, "server_error") } ?? false
   }

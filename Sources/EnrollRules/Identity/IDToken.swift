@@ -63,7 +63,7 @@ public struct IDToken: Equatable, Sendable {
     /// The result of checking the signature with a set of keys.
     package enum Signature {
       case proven(Signed)
-      /// Newer keys may verify it (R23).
+      /// These keys do not verify the signature; newer keys may verify it (R23).
       case unproven(EnrollError)
     }
 
