@@ -13,13 +13,13 @@ package struct IDTokenClaims: Sendable {
   /// `tid`, from a provider whose issuers have tenants; nil if it is absent or not a string.
   let tenant: String?
   let subject: String
-  /// At least one.
+  /// The audiences, at least one.
   let audience: [String]
   let authorizedParty: String?
   let expiresAt: UnixTime
   let issuedAt: UnixTime
   let notBefore: UnixTime?
-  /// Like ``nonce`` and ``authenticationClass``, nil if it has a wrong type.
+  /// `auth_time`; nil if it is absent or has a wrong type. The same is true of ``nonce`` and ``authenticationClass``.
   let authTime: UnixTime?
   let nonce: Secret?
   let authenticationClass: String?

@@ -21,7 +21,7 @@ struct IDTokenRule: Sendable {
     throw IDTokenClaims.refusal(finding)
   }
 
-  /// In the order of OpenID Connect Core §3.1.3.7.
+  /// All rules, in the order of OpenID Connect Core §3.1.3.7.
   static let all: [IDTokenRule] = [
     // R24
     IDTokenRule(issuer), IDTokenRule(audience), IDTokenRule(authorizedParty),
@@ -117,7 +117,7 @@ extension IDTokenRule {
     }
     let latest = authTime + maxAge + expected.requestAgeSeconds
     if claims.issuedAt <= latest + IDTokenExpectations.serverToleranceSeconds,
-      // A provider that always sends the same `iat` would pass the first comparison.
+      // This second comparison is needed because a provider that always sends the same `iat` would pass the first.
       expected.now <= latest + expected.toleranceSeconds
     {
       return nil

@@ -1,7 +1,7 @@
 // The issuer and the client id.
 
 /// A provider's issuer: the URL with which it identifies itself (RFC 8414 §2), including a slash at its end. An issuer
-/// with the segment `{tenantid}` in its path is a template: it stands for the provider of every tenant, and each
+/// with the segment `{tenantid}` in its path is a template: it identifies the provider for all its tenants, and each
 /// tenant's tokens name the tenant's own issuer.
 public struct Issuer: ExactText {
   public let text: String
@@ -78,8 +78,8 @@ extension Issuer {
     return tenants.isEmpty || Scopes.contains(ASCII.lowercased(tenant), in: tenants)
   }
 
-  /// Why a token with these `iss` and `tid` is not from this provider (R24); nil if it is. For a template, `iss` must
-  /// be the issuer of the token's own tenant.
+  /// Why a token with these `iss` and `tid` is not from this provider (R24); nil if it is from this provider. For a
+  /// template, `iss` must be the issuer of the token's own tenant.
   /// - Parameters:
   ///   - tenant: `tid`; nil if the token has none.
   ///   - tenants: the tenants that are allowed; empty for all.

@@ -1,6 +1,6 @@
 // A signed text in compact form (RFC 7515 §7.1), parsed but not verified. Refused: anything but three base64url parts
-// in strict spelling, an algorithm outside R21's list (so `none` and HS* in every spelling), and any `crit`, because no
-// extension is supported. Keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are never used.
+// in strict spelling, an algorithm outside R21's list (which excludes `none` and HS* in every spelling), and any
+// `crit`, because no extension is supported. Keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are never used.
 
 package import EnrollCrypto
 import EnrollJSON
@@ -63,7 +63,7 @@ package struct JWS: Sendable {
     let header, payload, signature: [UInt8]?
     let signedCount: Int
 
-    /// nil for another number of parts.
+    /// Splits a text at its dots; nil unless the text has three parts.
     init?(_ text: Span<UInt8>) {
       let dot = UInt8(ascii: ".")
       guard let first = ASCII.index(of: dot, in: text, from: 0),

@@ -37,8 +37,8 @@ public struct ProfileMapping: Equatable, Sendable {
 }
 
 extension ProfileMapping {
-  /// The members of a description of the user, and the claims that the mapping finds in it. A mapped claim replaces a
-  /// member of the same name.
+  /// The members of the provider's description of the user, and the claims that the mapping finds in that description.
+  /// A mapped claim replaces a member of the same name.
   /// - Throws: `.responseInvalid` if no path of the subject leads to text or to a whole number.
   func claims(in description: JSONObject) throws(EnrollError) -> JSONObject {
     let json = JSON.object(description)
@@ -84,8 +84,8 @@ extension ProfileMapping {
     return nil
   }
 
-  /// nil for an empty text, and for a number that is not whole or does not fit into 64 bits, because it would not be
-  /// exact.
+  /// The text or the number at a path, as text. nil for an empty text, and for a number that is not whole or does not
+  /// fit into 64 bits, because its text would not be exact.
   private static func text(at path: String, in json: JSON) -> String? {
     switch value(at: path, in: json) {
     case .string(let text): text.utf8.isEmpty ? nil : text

@@ -12,8 +12,8 @@ enum SignatureRule {
   }
 
   /// - Throws: `.idTokenInvalid` for an algorithm that is not accepted, whatever the keys; the errors of OpenSSL.
-  /// - Returns: unproven with `.keysUnavailable` if no key has the token's `kid`, or, without `kid`, none fits; with
-  ///   the error of OpenSSL if this machine cannot use the key; otherwise with `.idTokenInvalid`.
+  /// - Returns: unproven with `.keysUnavailable` if no key has the token's `kid`, or if the token has no `kid` and no
+  ///   key fits; with the error of OpenSSL if this machine cannot use the key; otherwise with `.idTokenInvalid`.
   static func verdict(
     on token: JWS, keys: JWKSet, algorithms: [SignatureAlgorithm]
   ) throws(EnrollError) -> Verdict {

@@ -66,7 +66,8 @@ public enum UserInfo {
     }
   }
 
-  /// OpenID Connect Core §5.3.2: JSON, or a JWT if the client is registered for one.
+  /// Accepts only JSON. A provider sends a JWT instead if the client is registered for that (OpenID Connect Core
+  /// §5.3.2).
   private static func check(contentType: String?) throws(EnrollError) {
     let type = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
     let name = String(decoding: type, as: UTF8.self)

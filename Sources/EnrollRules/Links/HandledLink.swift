@@ -27,11 +27,11 @@ public enum HandledLink: Equatable, Sendable {
 public struct LinkRefusal: Equatable, Sendable {
   /// Why a link has no effect.
   public enum Reason: String, Sendable, CaseIterable {
-    /// No transaction waits for it. The host may begin a registration and pass in the link again.
+    /// No transaction waits for the link. The host may begin a registration and pass in the link again.
     case unsolicited
     /// The link was opened before, or the transaction's only fallback was used before.
     case used
-    /// The transaction that waited for it has expired.
+    /// The transaction that waited for the link has expired.
     case expired
   }
 

@@ -19,7 +19,7 @@ extension AccountRecord {
 }
 
 extension AccountRecord {
-  /// - Throws: `.alreadySettled` if it was used in the meantime.
+  /// - Throws: `.alreadySettled` if the link was used in the meantime.
   package mutating func spend(_ hash: String, on transactionID: TransactionID) throws(EnrollError) {
     guard !transactions.contains(where: { $0.hasSpent(hash) }) else {
       throw EnrollError(.alreadySettled, "the link was used before")
@@ -36,8 +36,9 @@ extension AccountRecord {
     change(transactionID) { $0.fallBack() }
   }
 
-  /// Removes the open sign-ins that earlier links of a registration began, because only its newest link may have an
-  /// open sign-in. So a forged link can replace the sign-in of that registration, but no other transaction.
+  /// Removes the open sign-ins that earlier links of a registration began, because only the newest link of a
+  /// registration may have an open sign-in. So a forged link can replace the sign-in of that registration, but no other
+  /// transaction.
   /// - Parameter origin: the registration.
   package mutating func removeOpenSignIns(ofRegistration origin: TransactionID) {
     // A transaction is stored after its predecessor.

@@ -16,9 +16,9 @@ public struct EndSessionRequest: Sendable {
   public let redirectURI: String?
 
   /// - Parameters:
-  ///   - metadata: nil if it is unavailable now; a provider with its own protocol needs none.
+  ///   - metadata: the provider's metadata; nil if it is unavailable now. Auth0's own protocol works without it.
   ///   - random: ``randomByteCount`` bytes for the state.
-  /// - Returns: nil if the provider announces no such endpoint.
+  /// - Returns: nil if the provider has no known endpoint that ends its session.
   public static func make(
     configuration: Configuration, metadata: ProviderMetadata?, idTokenHint: Secret?, random: [UInt8]
   ) -> EndSessionRequest? {
@@ -41,7 +41,7 @@ public struct EndSessionRequest: Sendable {
       url: EndpointURL.adding(query, to: endpoint), state: state, redirectURI: redirectURI)
   }
 
-  /// Whether the provider has such an endpoint, as far as EnrollKit knows.
+  /// Whether the provider has an endpoint that ends its session, as far as EnrollKit knows.
   package static func isOffered(configuration: Configuration, metadata: ProviderMetadata?) -> Bool {
     make(configuration: configuration, metadata: metadata, idTokenHint: nil, random: []) != nil
   }
@@ -96,8 +96,8 @@ public struct LogoutCallback: Equatable, Sendable {
     redirect = try Redirect(parsing: text, configured: configured)
   }
 
-  /// The index of the logout that this callback ends; nil if it ends none. Every state is compared, each in constant
-  /// time. A callback without a state ends the only pending logout, if that logout sent no state.
+  /// The index of the logout that this callback ends; nil if it ends no logout. Every state is compared, each in
+  /// constant time. A callback without a state ends the only pending logout, if that logout sent no state.
   public func index(in logouts: [PendingLogout]) -> Int? {
     var found: Int?
     if let state = redirect.state {

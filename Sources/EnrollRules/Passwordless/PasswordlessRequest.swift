@@ -1,5 +1,6 @@
 // Passwordless sign-in with Auth0's API (flows.md §6): a code or a link is sent to an address, and the token endpoint
-// exchanges the code for tokens. Pure. Auth0 documents it under "Passwordless API endpoints" and "Authentication API".
+// exchanges the code for tokens. Pure. Auth0 documents this API under "Passwordless API endpoints" and "Authentication
+// API".
 
 package import EnrollCrypto
 import EnrollJSON
@@ -50,7 +51,8 @@ package enum PasswordlessRequest {
     if let authorization {
       body["authParams"] = .object(try parameters(authorization, configuration, options))
     }
-    // A repeated request would send two messages. So the request uses a new connection: a reused one may have died.
+    // A repeated request would send two messages. So the request uses a new connection: a kept connection may be dead,
+    // and the request would then be repeated.
     return HTTPRequest(
       .post, configuration.issuer.url(ofPath: "/passwordless/start"),
       headers: [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Accept", "application/json")],

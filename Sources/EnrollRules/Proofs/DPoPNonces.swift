@@ -1,6 +1,6 @@
-// The nonces that servers require in proofs (RFC 9449 §8, §9): the last nonce of each origin. The provider's
-// are stored in the account's record, because a server may spend the refresh token of a request that it
-// refuses for its missing nonce.
+// The nonces that servers require in proofs (RFC 9449 §8, §9): the last nonce of each origin. The provider's nonces are
+// stored in the account's record, because a server may spend the refresh token of a request that it refuses for its
+// missing nonce.
 
 /// The last nonce of each server.
 public struct DPoPNonces: Equatable, Sendable {
@@ -20,7 +20,7 @@ public struct DPoPNonces: Equatable, Sendable {
     }
   }
 
-  /// The number of origins in memory; a new one replaces the one whose last nonce is the oldest.
+  /// The number of origins in memory; a new origin replaces the origin whose last nonce is the oldest.
   static let limit = 16
   package static let maximumBytes = 1024
   static let headerName = "DPoP-Nonce"
@@ -28,7 +28,7 @@ public struct DPoPNonces: Equatable, Sendable {
   /// The number of origins in an account's record: the provider's endpoints have one or two.
   static let keptLimit = 4
 
-  /// The newest nonce is last.
+  /// The nonces of the servers, the newest last.
   public private(set) var entries: [Entry] = []
 
   public init(_ entries: [Entry] = []) { self.entries = entries }

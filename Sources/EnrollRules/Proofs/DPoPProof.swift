@@ -12,7 +12,7 @@ public enum DPoPProof {
   /// - Parameters:
   ///   - time: the server's time, if it is known.
   ///   - nonce: the server's last nonce (§8, §9).
-  ///   - accessToken: the access token of the request (`ath`); nil if it has none.
+  ///   - accessToken: the access token of the request (`ath`); nil if the request has no access token.
   ///   - random: ``randomByteCount`` bytes.
   public static func make(
     _ signer: DPoPSigner, for request: DPoPRequest, at time: UnixTime, nonce: String? = nil,
@@ -43,8 +43,8 @@ public enum DPoPProof {
   }
 }
 
-/// The request that a proof is for: the method as it is sent, and the URL without query and fragment (§4.2, `htm`,
-/// `htu`).
+/// The parts of a request that its proof contains: the method as it is sent (`htm`), and the URL without query and
+/// fragment (`htu`, §4.2).
 public struct DPoPRequest: Equatable, Sendable {
   public let method: String
   public let target: String

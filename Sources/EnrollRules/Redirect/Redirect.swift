@@ -1,6 +1,6 @@
-// A redirect as it was received: parsed, but not verified. Its values count only once it is a VerifiedRedirect. Refused
-// (R8, RFC 6749 §3.1): a repeated `code`, `state`, `error` or `iss`; a `code` together with an `error`; an empty
-// `code`, `error` or `iss`. A fragment is dropped unread, and unknown parameters are ignored.
+// A redirect as it was received: parsed, but not verified. Its values may be used only after it has become a
+// VerifiedRedirect. Refused (R8, RFC 6749 §3.1): a repeated `code`, `state`, `error` or `iss`; a `code` together with
+// an `error`; an empty `code`, `error` or `iss`. A fragment is dropped unread, and unknown parameters are ignored.
 
 public import EnrollCrypto
 import EnrollJSON
@@ -62,17 +62,17 @@ public struct Redirect: Equatable, Sendable {
   /// - Throws: `.redirectMalformed` if it has bytes that RFC 6749 §A.11 does not allow.
   public func code() throws(EnrollError) -> Secret? {
     guard let codeValue, let code = secret(codeValue) else { return nil }
-    // Without escapes it is visible ASCII, because it is part of a URL.
+    // A code without escapes is visible ASCII, because it is part of a URL.
     guard !codeValue.isEncoded || code.withBytes({ $0.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }) else {
       throw EnrollError(.redirectMalformed, "code must be printable ASCII (RFC 6749 §A.11)")
     }
     return code
   }
 
-  /// The session token that some back ends put into a redirect (flows.md §10); nil if there is none. Read only if the
-  /// configuration allows it.
-  /// - Throws: `.redirectMalformed` if it is repeated, comes together with a code or an error, or has bytes that no
-  ///   token has.
+  /// The session token that some back ends put into a redirect (flows.md §10); nil if there is none. It is read only if
+  /// the configuration allows it.
+  /// - Throws: `.redirectMalformed` if the token is repeated, comes together with a code or an error, or has bytes that
+  ///   no token can have.
   func sessionToken() throws(EnrollError) -> Secret? {
     guard let token = secret(sessionTokenValue) else { return nil }
     guard !repeatsSessionToken, !hasCode, !hasError else {
@@ -101,7 +101,7 @@ public struct Redirect: Equatable, Sendable {
     return state
   }
 
-  /// Whether the redirect has this state, compared in constant time and without copying either.
+  /// Whether the redirect has this state, compared in constant time and without a copy of either state.
   func hasState(_ state: Secret) -> Bool {
     guard let stateValue else { return false }
     if stateValue.isEncoded { return self.state == state }

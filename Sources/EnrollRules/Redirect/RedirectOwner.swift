@@ -4,7 +4,7 @@
 extension Configuration {
   /// The purpose of a URL for a configuration.
   public enum Ownership: String, Sendable, CaseIterable {
-    /// Its redirect URI, with any query; a loopback redirect URI without a port matches every port.
+    /// The configuration's redirect URI, with any query; a loopback redirect URI without a port matches every port.
     case redirect
     /// The redirect URI after a logout.
     case logout
@@ -39,7 +39,7 @@ extension Configuration {
   }
 
   /// The configuration to which a URL belongs.
-  /// - Returns: its index, and the URL's purpose; nil if the URL belongs to none.
+  /// - Returns: the configuration's index, and the URL's purpose; nil if the URL belongs to no configuration.
   /// - Throws: `.redirectMalformed`; `.configuration` if the URL belongs to several configurations.
   public static func owner(
     of url: String, among configurations: [Configuration]

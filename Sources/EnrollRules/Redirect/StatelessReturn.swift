@@ -6,10 +6,10 @@ extension TransactionRecord {
   /// The transaction to which a URL without `state` belongs, and the part of its flow that waits for the URL.
   /// - Parameters:
   ///   - kind: the kind of the flow.
-  ///   - transactionID: the transaction that the host names; nil if it names none.
+  ///   - transactionID: the transaction that the host names; nil if the host names no transaction.
   ///   - awaited: the part of a flow of this kind that waits for the URL; nil for other flows.
-  /// - Throws: `.unsolicited` if none or several are pending, or the named one is of another kind; `.notFound` if no
-  ///   transaction has that id.
+  /// - Throws: `.unsolicited` if not exactly one transaction of this kind is pending, or if the named transaction is of
+  ///   another kind; `.notFound` if no transaction has that id.
   package static func answeredWithoutState<Awaited>(
     _ kind: TransactionKind, named transactionID: TransactionID?, among transactions: [TransactionRecord],
     at moment: Moment, _ awaited: (Flow) -> Awaited?

@@ -11,10 +11,10 @@ public struct VerifiedRedirect: Equatable, Sendable {
     case code(Secret)
     /// A session token that a back end put into the redirect, which the configuration allows (flows.md §10).
     case sessionToken(Secret, lifetimeSeconds: Int64)
-    /// The provider refused, or another provider answered: the transaction is settled as failed.
-    /// `.loginRequired`, `.interactionRequired`, `.consentRequired`, `.accessDenied`, `.oauth`, or
-    /// `.issuerMismatch` if `iss` is another issuer, or if the provider announces `iss` and the redirect has
-    /// a code without it.
+    /// The provider refused, or another provider answered: the transaction is settled as failed. The error is
+    /// `.loginRequired`, `.interactionRequired`, `.consentRequired`, `.accessDenied`, `.server` or `.oauth` if the
+    /// provider refused. It is `.issuerMismatch` if `iss` is another issuer, or if the provider announces `iss` and the
+    /// redirect has a code without `iss`.
     case error(EnrollError)
   }
 
@@ -25,7 +25,7 @@ public struct VerifiedRedirect: Equatable, Sendable {
   /// An error here leaves every transaction unchanged: the URL has no side effect (R6).
   /// - Parameters:
   ///   - transactions: all transactions of the account, including settled ones.
-  ///   - transactionID: the transaction that the host names; nil if it names none.
+  ///   - transactionID: the transaction that the host names; nil if the host names no transaction.
   ///   - issuerAnnounced: whether the provider announces `iss` in every response (RFC 9207 §3).
   ///   - acceptsTokens: whether the redirect may have a back end's session token.
   /// - Throws: `.unsolicited` if no transaction has this state; `.redirectMismatch`; `.alreadySettled`;
@@ -74,7 +74,7 @@ extension Redirect {
 }
 
 extension VerifiedRedirect {
-  /// Compares every state, each in constant time, so that the duration reveals nothing about any of them (R7).
+  /// Compares every state, each in constant time, so that the duration reveals nothing about any state (R7).
   /// - Returns: the transaction's index.
   private static func match(_ redirect: Redirect, _ transactions: [TransactionRecord]) throws(EnrollError)
     -> Int
@@ -109,7 +109,9 @@ extension VerifiedRedirect {
     return url.hasSameBase(as: sent, ignoringPort: true)
   }
 
-  /// RFC 9207 §2.4. An error without `iss` is accepted: it leads to no token, and some providers leave `iss` out (R17).
+  /// The error if the redirect's `iss` shows another issuer, or is missing where it is required (RFC 9207 §2.4); nil
+  /// otherwise. An error response without `iss` is accepted, because no token can come from it, and some providers
+  /// leave `iss` out (R17).
   private static func issuerFault(
     _ redirect: Redirect, _ transaction: TransactionRecord, _ issuerAnnounced: Bool
   ) -> EnrollError? {
@@ -130,7 +132,7 @@ extension VerifiedRedirect {
       .issuerMismatch, "the provider announces iss, but the redirect has a code without it", field: "iss")
   }
 
-  /// RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6.
+  /// The error that the provider reports in its redirect (RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6).
   private static func providerError(_ redirect: Redirect) -> EnrollError {
     let code = redirect.errorCode
     let description = redirect.errorDescription.map { ": \($0)" } ?? ""
