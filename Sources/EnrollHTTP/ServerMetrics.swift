@@ -26,7 +26,7 @@ public struct ServerMetrics: Sendable, Equatable {
   }
 }
 
-/// Counts from any thread.
+/// The counters, which any thread may increment.
 final class ServerCounters: Sendable {
   private final class Cell: Sendable {
     private let value = Atomic<Int>(0)

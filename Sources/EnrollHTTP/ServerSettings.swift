@@ -115,22 +115,23 @@ public struct ServerSettings: Sendable {
 
 /// Limits on the size of requests, on the number of connections, and on time.
 public struct ServerLimits: Sendable {
-  /// Bytes of the request target.
+  /// The maximum number of bytes of the request target.
   public var targetBytes = 8 << 10
-  /// Bytes of all header lines.
+  /// The maximum number of bytes of all header lines.
   public var headerBytes = 16 << 10
-  /// Header lines.
+  /// The maximum number of header lines.
   public var headerCount = 100
-  /// Bytes of a body, without the framing of its chunks.
+  /// The maximum number of bytes of a body, without the framing of its chunks.
   public var bodyBytes = 64 << 10
-  /// Bytes of the trailer section, after the last chunk.
+  /// The maximum number of bytes of the trailer section, after the last chunk.
   public var trailerBytes = 4 << 10
-  /// Connections at once; the server closes the next one without an answer.
+  /// The maximum number of connections at once; the server closes the next one without an answer.
   public var connections = 10_000
   /// At the limit of ``connections``, a new connection replaces the idlest connection of its event loop: one that is being
   /// closed, or the one that has waited longest for a request or for the rest of it.
   public var evictsIdle = false
-  /// Connections at once from one address that is not a trusted proxy. An IPv6 network of /64 counts as one address.
+  /// The maximum number of connections at once from one address that is not a trusted proxy. An IPv6 network of /64
+  /// counts as one address.
   public var connectionsPerAddress = 256
   /// The number of requests that a client may send without waiting for an answer; when the number is reached, the
   /// connection is closed after the answer to the last of these requests.

@@ -25,7 +25,7 @@ public struct JSONObject: Equatable, Sendable {
 
   /// A key and its value.
   public struct Member: Equatable, Sendable {
-    /// Unique in its object.
+    /// The key, which is unique in its object.
     public var key: String
     /// The value of the key.
     public var value: JSON

@@ -6,7 +6,7 @@ package import EnrollRules
 /// A descriptor to poll in addition to others, which any thread can make readable. Every possible caller of ``wake()``
 /// holds a reference, so a late call finds the descriptor open and only causes an extra wake-up.
 package final class EventDescriptor: Sendable {
-  /// Poll it for input.
+  /// The descriptor to poll for input.
   package let descriptor: Int32
 
   /// - Throws: `.busy` if the process cannot open another descriptor.

@@ -21,7 +21,7 @@ struct ChunkScanner {
 
   private var expected = Expected.size
   private var total = 0
-  /// Bytes of chunk sizes and line ends.
+  /// The number of bytes of chunk sizes and line ends so far.
   private var framing = 0
   /// Bytes of the trailer section that were scanned, and the start of its current line.
   private var trailerPosition = 0
@@ -74,7 +74,7 @@ struct ChunkScanner {
     case needsMore, refused
   }
 
-  /// A chunk size: one to eight hexadecimal digits and CRLF.
+  /// Reads a chunk size: one to eight hexadecimal digits and CRLF.
   private static func size(_ bytes: UnsafeRawBufferPointer) -> Size {
     var size = 0
     var count = 0

@@ -51,7 +51,8 @@ struct HeadRules: Sendable {
   func judge(_ line: RequestLine, _ fields: HeadFields, _ bytes: UnsafeRawBufferPointer) -> Judgement {
     let target = originForm(line.target, bytes)
     let isProbe = target.map { isProbePath($0.path, bytes) } ?? false
-    // A request needs `Host` (RFC 9112 §3.2). In HTTP/1.0 it may be missing for a probe, or if any host is answered.
+    // A request needs `Host` (RFC 9112 §3.2). In HTTP/1.0 it may be missing for a probe, or if the server answers any
+    // host.
     guard fields.host != nil || !line.isHTTP11 && (isProbe || hosts == .any) else {
       return .refused(.malformed)
     }

@@ -42,8 +42,9 @@ struct RequestLine: Equatable {
       RequestLine(method: method, isHead: isHead, target: start..<end, isHTTP11: version == 1))
   }
 
-  /// `"`, `<` and `>`, which are invalid in a URI (RFC 3986 §2). The other invalid characters are accepted, because browsers
-  /// send them unescaped, at least in a query (URL Standard, query percent-encode set).
+  /// Whether the byte is `"`, `<` or `>`, which are invalid in a URI (RFC 3986 §2). The other characters that are
+  /// invalid there are accepted, because browsers send them unescaped, at least in a query (URL Standard, query
+  /// percent-encode set).
   private static func isNeverRaw(_ byte: UInt8) -> Bool { byte == 0x22 || byte == 0x3C || byte == 0x3E }
 
   /// The minor version of HTTP/1; 10 for another major version; nil if this is not an HTTP version.
@@ -70,7 +71,7 @@ struct RequestLine: Equatable {
 
 /// Grammar of header names and values (RFC 9110 §5.1, §5.5).
 enum HeaderGrammar {
-  /// `tchar` of RFC 9110 §5.6.2.
+  /// Whether the byte is a `tchar` (RFC 9110 §5.6.2).
   static func isToken(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -98,8 +99,8 @@ enum HeaderGrammar {
     return rest.dropFirst().allSatisfy { bytes[$0] >= 0x30 && bytes[$0] <= 0x39 }
   }
 
-  /// The characters of a registered name (RFC 3986 §3.2.2), except the comma, which separates the values of two joined
-  /// `Host` lines.
+  /// Whether the byte may be in a registered name (RFC 3986 §3.2.2). The comma may not, because it separates the values
+  /// of two joined `Host` lines.
   private static func isOfName(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

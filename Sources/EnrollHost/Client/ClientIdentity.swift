@@ -96,7 +96,8 @@ extension Client {
     }
   }
 
-  /// The shortest wait for a lock of the store, even if the caller's deadline has passed: no save takes longer.
+  /// The shortest wait for a lock of the store, even if the caller's deadline has passed. No save takes longer than
+  /// this, so the lock becomes free in this time.
   private static var erasureNanoseconds: Int64 { 250_000_000 }
 
   /// Runs a step that erases the session first; only messages to servers may be sent later. If another process holds
@@ -109,7 +110,7 @@ extension Client {
     defer {
       tokens.forget()
       // The deadline may have interrupted the sending of a message that the store did not accept. Only this process has
-      // such a message, so it sends it now.
+      // such a message, so this process sends the message now.
       if engine.outbox.hasUnqueuedMessages { outbox.send() }
       outbox.sendAfterLogoutWait()
     }

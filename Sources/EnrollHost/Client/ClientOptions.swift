@@ -37,13 +37,13 @@ public struct ClientOptions: Sendable {
   public var renewsInBackground = false
   /// Starts processes for the steps that must not end with this process; nil: this process runs them.
   package var stepProcesses: (any StepProcesses)?
-  /// nil: libcurl.
+  /// The host's own transport; nil for libcurl.
   public var transport: (any Transport)?
-  /// nil: the system's clock.
+  /// The host's own clock; nil for the system's clock.
   public var clock: (any Clock)?
   /// Gets a line for each event and request of the client; nil: no log.
   public var log: (any LogHandler)?
-  /// nil: the system's random numbers.
+  /// The host's own source of random numbers; nil for the system's.
   public var random: (any RandomSource)?
 
   public init(configuration: Configuration, store: StoreChoice) {

@@ -190,8 +190,8 @@ extension Client {
     var exchangeEnds: Instant?
     try wait(until: deadline, cancellation) { () throws(EnrollError) in
       if loopbacks.withLock({ $0.isAnswering(transactionID) }) { return false }
-      // Read before the settlement is looked up. A poll stores its settlement before it ends, so a poll that ends in
-      // between has stored it.
+      // `isPolled` is read before the settlement is looked up. A poll stores its settlement before the poll ends, so a
+      // poll that ends between the two reads has already stored its settlement.
       let isPolled = devicePolls.withLock { $0.isUnderWay(transactionID) }
       if let settlement = settlements.withLock({ $0[transactionID] }) {
         state = try outcome(of: settlement)
@@ -201,7 +201,7 @@ extension Client {
       switch try engine.transactions.transactionStatus(transactionID) {
       case .pending, .cancelled:
         if try engine.transactions.isSuperseded(transactionID) {
-          // The browser must get its page before this answer, because a program may end after the answer.
+          // The browser must get its page before this call returns, because the program may end then.
           if loopbacks.withLock({ $0.isAnsweringAny }) { return false }
           state = try decidedState(until: deadline, cancellation: cancellation)
           return true

@@ -46,7 +46,8 @@ struct LoopbackRedirects: Sendable {
     open.first { $0.transactionID == transactionID }?.redirectURI
   }
 
-  /// The cancellation of the transaction's listener; nil if the transaction has no listener, or if its redirect has arrived.
+  /// The cancellation of the transaction's listener; nil if the transaction has no listener, or if its redirect has
+  /// arrived.
   func waiting(for transactionID: TransactionID) -> CancellationFlag? {
     open.first { $0.transactionID == transactionID && !answering.contains(transactionID) }?.cancellation
   }

@@ -45,7 +45,7 @@ package struct DetachedOrder: Sendable {
   let account: Account
   let step: DetachedStep
 
-  /// - Parameter step: in the form that ``DetachedStep`` reads.
+  /// - Parameter step: the step, in the form that ``DetachedStep`` reads.
   /// - Returns: the order for ``init(_:)``; nil if another process cannot open the store.
   package static func bytes(_ account: Account, _ step: JSON) -> [UInt8]? {
     guard let keys = account.keys.word else { return nil }

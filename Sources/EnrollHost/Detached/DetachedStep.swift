@@ -59,7 +59,7 @@ enum DetachedLine {
   /// The store is open, and the step begins.
   case begun
   case progress(CallTimeout.Progress)
-  /// The last line.
+  /// The last line, with the result of the step.
   case ended(Result<JSON, EnrollError>)
 
   var json: JSON {

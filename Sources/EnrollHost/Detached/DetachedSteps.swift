@@ -11,7 +11,7 @@ import EnrollPosix
 /// Starts processes that outlive this one, for the steps of one client.
 package protocol StepProcesses: AnyObject, Sendable {
   /// Starts a process that opens the same account and runs ``Client/perform(_:onLine:)``.
-  /// - Parameter step: in the form that ``DetachedStep`` reads.
+  /// - Parameter step: the step, in the form that ``DetachedStep`` reads.
   /// - Returns: a descriptor from which to read the lines of the process, which the caller closes; nil if no process
   ///   can be started.
   func start(_ step: JSON) -> Int32?

@@ -12,7 +12,7 @@ final class TimerThread: @unchecked Sendable {
   // Unchecked: all state is only touched with `condition` held.
   struct Entry: Sendable {
     var due: Instant
-    /// nil: the system's clock.
+    /// The clock that measures `due`; nil for the system's clock.
     var clock: (any Clock)?
     /// The longest time until a jump of `clock` is noticed, in nanoseconds.
     var slice: Int64

@@ -1,6 +1,6 @@
-// Loads libcurl on its own thread while a renewal saves its record. That may take long, because the disk may be slow.
-// So a request that must not be abandoned after it was sent first waits for this thread: until it is sent, it can still
-// be abandoned.
+// Loads libcurl on its own thread while a renewal saves its record. Loading may take long, because the disk may be
+// slow. So a request that must not be abandoned once it was sent waits for this thread before it is sent: during that
+// wait it can still be abandoned.
 
 import EnrollSteps
 import EnrollPosix

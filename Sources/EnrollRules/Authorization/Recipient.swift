@@ -85,7 +85,7 @@ extension Recipient {
     }
   }
 
-  /// `atext` of RFC 5322 §3.2.3, and characters beyond ASCII (RFC 6531).
+  /// Whether the byte is an `atext` (RFC 5322 §3.2.3), or part of a character beyond ASCII (RFC 6531).
   private static func isAtom(_ byte: UInt8) -> Bool {
     byte >= 0x80 || ASCII.isLetter(byte) || ASCII.isDigit(byte) || "!#$%&'*+-/=?^_`{|}~".utf8.contains(byte)
   }

@@ -44,9 +44,10 @@ extension TransactionRecord {
   public struct EmailRegistration: Equatable, Sendable {
     /// Where the registration began.
     public enum Start: Equatable, Sendable {
-      /// With an authorize request.
+      /// The registration began with this authorize request.
       case request(CodeRequest)
-      /// At the gateway's own page, which does not redirect. The demands apply to the sign-in that the link begins.
+      /// The registration began at the gateway's own page, which does not redirect. The demands apply to the sign-in
+      /// that the link begins.
       case page(IDTokenDemands)
     }
 

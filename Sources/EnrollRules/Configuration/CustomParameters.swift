@@ -41,7 +41,7 @@ enum CustomParameters {
     names.contains { ASCII.equals($0, name) }
   }
 
-  /// `name-char` of RFC 6749 §8.2.
+  /// Whether the byte is a `name-char` (RFC 6749 §8.2).
   private static func isNameByte(_ byte: UInt8) -> Bool {
     ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == 0x2D || byte == 0x2E || byte == 0x5F
   }

@@ -9,8 +9,8 @@ public struct ResourceIdentifier: Equatable, Sendable {
   package let url: StrictURL
 
   /// - Parameter field: the parameter or key with the URI, for errors.
-  /// - Throws: `.invalidArgument` for anything but an https URL without a fragment. http to a loopback address must be
-  ///   allowed (R19).
+  /// - Throws: `.invalidArgument` for anything but an https URL without a fragment. An http URL of a loopback address
+  ///   is accepted only with `allowsLoopbackHTTP` (R19).
   public init(
     _ text: String, allowsLoopbackHTTP: Bool, field: String = "resource"
   ) throws(EnrollError) {

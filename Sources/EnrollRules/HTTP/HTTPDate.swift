@@ -35,7 +35,7 @@ public enum HTTPDate {
       day: day, bytes[4..<7], year: number(bytes[20...]), at: bytes[11..<19] + Array(" GMT".utf8)[...])
   }
 
-  /// - Parameter clock: `08:49:37 GMT`.
+  /// - Parameter clock: the time of day, such as `08:49:37 GMT`.
   private static func time(
     day: ArraySlice<UInt8>, _ name: ArraySlice<UInt8>, year: Int64?, at clock: ArraySlice<UInt8>
   ) -> UnixTime? {

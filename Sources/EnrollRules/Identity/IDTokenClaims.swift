@@ -99,7 +99,8 @@ package struct IDTokenClaims: Sendable {
     }
   }
 
-  /// Rounded down, and limited to 64 bits: an absurd date becomes a distant one, and causes no crash.
+  /// The number of seconds, rounded down and limited to 64 bits: an absurd date becomes a distant date, and causes no
+  /// crash.
   private static func whole(_ seconds: Double) -> Int64 {
     if seconds >= 0x1p63 { return .max }
     if seconds <= -0x1p63 { return .min }

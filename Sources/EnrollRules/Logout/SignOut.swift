@@ -21,7 +21,7 @@ public enum ProviderTold: Equatable, Sendable {
     }
   }
 
-  /// Every ``name``.
+  /// The names of all cases.
   public static let names = ["told", "queued", "notPossible"]
 
   /// The reason why the provider cannot be informed; nil for the other cases.

@@ -49,7 +49,7 @@ public struct DPoPNonces: Equatable, Sendable {
     }
   }
 
-  /// `1*NQCHAR` of §8.1.
+  /// Whether the nonce has the form `1*NQCHAR` (RFC 9449 §8.1).
   package static func isAcceptable(_ nonce: String) -> Bool {
     (1...maximumBytes).contains(nonce.utf8.count)
       && nonce.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }

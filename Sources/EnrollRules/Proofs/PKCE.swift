@@ -30,7 +30,7 @@ public struct PKCE: Equatable, Sendable {
     }
   }
 
-  /// RFC 7636 §4.2, S256.
+  /// The S256 challenge for a verifier (RFC 7636 §4.2).
   public static func challenge(for verifier: Secret) throws(EnrollError) -> String {
     do throws(CryptoError) { return try challenged(verifier) } catch { throw failure(error) }
   }

@@ -9,7 +9,8 @@ import EnrollRules
 import EnrollSteps
 import EnrollPosix
 
-/// Used by one thread at a time. Between requests the session waits in the transport's pool with its open connections.
+/// The handles and connections that one thread at a time uses for its requests. Between requests the session waits in
+/// the transport's pool with its open connections.
 final class CurlSession: @unchecked Sendable {
   // Unchecked: the pool hands it to one thread at a time.
   private let library: CurlLibrary
@@ -24,7 +25,8 @@ final class CurlSession: @unchecked Sendable {
 
   /// - Throws: `.outOfMemory`.
   convenience init(_ library: CurlLibrary) throws(EnrollError) {
-    // libcurl opens descriptors to wake its poll, which stay open as long as the handle. They must not be 0, 1 or 2.
+    // libcurl opens descriptors to wake its poll, which stay open until the handle is freed. They must not be 0, 1 or
+    // 2.
     let low = enroll_posix_take_low()
     let made = enroll_curl_multi_init(library.functions)
     enroll_posix_give_low(low)
