@@ -76,8 +76,8 @@ public struct JSONObject: Equatable, Sendable {
     return JSONObject(unique: kept)
   }
 
-  /// The object without the members whose key or text, and without the array elements whose text, `isUnwanted` returns
-  /// true for, at every depth.
+  /// The object without its unwanted members and array elements, at every depth. A member is unwanted if `isUnwanted`
+  /// returns true for its key or its text, an array element if it does so for its text.
   public func without(texts isUnwanted: (String) -> Bool) -> JSONObject {
     var kept: [Member] = []
     for member in members where !isUnwanted(member.key) {

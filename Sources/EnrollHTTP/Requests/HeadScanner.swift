@@ -76,8 +76,7 @@ struct HeadScanner {
 
   /// Refuses a head as soon as it is over a limit, not only when it ends.
   private func tooLong(_ count: Int, _ limits: ServerLimits) -> Refusal? {
-    // The first line consists of the target, and of a method, two spaces and the version, which together have at most
-    // 24 bytes.
+    // Besides the target, the first line has only a method, two spaces and the version, for which 24 bytes are enough.
     guard line != nil else { return count > limits.targetBytes + 24 ? .targetTooLong : nil }
     return count - fields.start > limits.headerBytes ? .headersTooLarge : nil
   }

@@ -42,8 +42,8 @@ final class ClosingPhases: Sendable {
   let abandoned = CancellationFlag()
 
   private static let graceSeconds: Int64 = 2
-  /// Timers by the system's clock, not by the client's, which may be a test's: the grace period limits how long a real
-  /// server may take to answer.
+  /// Timers by the system's clock, not by the client's clock, which a test may control: the grace period limits how
+  /// long a real server may take to answer.
   private let timers = TimerQueue()
   private let timer = Guarded<UInt64?>(nil, by: Mutex())
   private let begin = Guarded<Instant?>(nil, by: Mutex())

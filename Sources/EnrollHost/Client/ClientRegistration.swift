@@ -153,7 +153,7 @@ extension Client {
   /// allows. It also returns once another transaction of the account has ended with tokens: if one browser runs two
   /// sign-ins, some providers resume the older one, and the newer one never gets an answer.
   /// - Throws: `.notFound` for an unknown transaction; `.transactionExpired`; the error that made the transaction fail;
-  ///   `.deadlineExceeded` if the transaction is still pending at the deadline.
+  ///   `.deadlineExceeded` if the deadline passes first; the transaction then stays pending.
   public func awaitTransaction(
     _ transactionID: TransactionID, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {

@@ -77,7 +77,7 @@ private struct ChallengeReader {
       guard let name = token() else { return isAtElementEnd }
       skipSpaces()
       guard take(0x3D) else {
-        // What was read is the scheme of the next challenge.
+        // `name` is not a parameter, but the scheme of the next challenge.
         at = start
         return !challenge.parameters.isEmpty || isAtElementEnd
       }
