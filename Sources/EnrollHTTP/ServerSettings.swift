@@ -20,7 +20,7 @@ public struct ServerSettings: Sendable {
   public enum DateHeader: Sendable {
     /// The machine's clock. A `Date` that the application sets is dropped.
     case ofMachine
-    /// The application: the answer has the application's `Date`, or none.
+    /// The application: the answer has the `Date` that the application sets, or no `Date`.
     case ofApplication
   }
 
@@ -41,7 +41,7 @@ public struct ServerSettings: Sendable {
   /// The methods that are answered, at any path. The server refuses other methods with status 405 and lists the
   /// answered methods in `Allow`; it refuses a method that it does not know with status 501. GET includes HEAD. If the
   /// paths of an application accept different methods, list all these methods here: only the application knows the
-  /// methods of a path, and refuses the others (RFC 9110 §10.2.1).
+  /// methods of a path, and refuses other methods (RFC 9110 §10.2.1).
   public var methods: Set<WebRequest.Method> = [.get, .post]
   public var date = DateHeader.ofMachine
   /// Headers that the server adds to every answer that has no header of that name, refusals included.

@@ -41,7 +41,8 @@ public struct JSONObject: Equatable, Sendable {
     for (key, value) in members { self[key] = value }
   }
 
-  /// For members whose keys are unique already: a check here would make reading quadratic.
+  /// Makes an object of members whose keys are known to be unique. They are not checked, because a check would make
+  /// reading quadratic.
   init(unique members: [Member]) { self.members = members }
 
   /// This object with more members: those of `other` that `isWanted` accepts, and whose keys this object does not have.

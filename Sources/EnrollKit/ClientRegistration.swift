@@ -104,7 +104,7 @@ extension EnrollClient {
 
   /// Confirms the profile for the user: the provisional tokens become the session.
   /// - Parameter transactionID: the transaction of ``RegistrationState/awaitingConfirmation(transactionID:profile:)``
-  ///   whose profile the user has confirmed. nil: the only transaction that this client has shown.
+  ///   whose profile the user has confirmed; nil for the only transaction that this client has shown.
   /// - Throws: `.illegalState` if nothing waits for confirmation, or if a sign-in waits that was not shown: nothing
   ///   changes. `.emailNotVerified`, `.unknownAccount`, or the error of the registration check's request: the state
   ///   stays `awaitingConfirmation`. `.profileMismatch`: the state becomes `registrationFailed`. `.oauth`: the state

@@ -6,10 +6,11 @@ import EnrollHost
 public import EnrollJSON
 
 extension EnrollClient {
-  /// A valid token for the next request, or why there is none. Costs nothing while the token is fresh.
+  /// A valid token for the next request, or the reason why there is no such token. Costs nothing while the token is
+  /// fresh.
   /// - Parameters:
-  ///   - minimumLifetime: how long the token must remain valid, in whole seconds. At most nine tenths of the token's
-  ///     whole lifetime count.
+  ///   - minimumLifetime: how long the token must remain valid, in whole seconds. A time of more than nine tenths of
+  ///     the token's whole lifetime counts as nine tenths.
   ///   - resource: the resource server that the token is for (RFC 8707): an absolute https URL without a fragment.
   ///   - scope: the scopes that the token should have, out of those that the user granted (RFC 6749 §6). Without
   ///     `resource` and `scope` the result is the session's own token.
@@ -105,8 +106,8 @@ extension EnrollClient {
   /// - Parameters:
   ///   - method: the request's method, as sent.
   ///   - url: the request's https URL, with its path as sent; query and fragment are ignored (RFC 9449 §4.2).
-  ///   - nonce: the nonce that the server demanded in `DPoP-Nonce`; nil: that server's last nonce.
-  ///   - accessToken: the token that the request carries; nil: the current one.
+  ///   - nonce: the nonce that the server demanded in `DPoP-Nonce`; nil for that server's last nonce.
+  ///   - accessToken: the token that the request carries; nil for the current token.
   /// - Throws: `.invalidArgument`; `.illegalState` for a Bearer token, which needs no proof; `.reauthenticate`.
   public func dpopProof(
     method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil

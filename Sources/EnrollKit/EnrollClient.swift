@@ -86,7 +86,7 @@ public struct EnrollClient: Sendable {
   /// - Throws: `.unsupported` if the system refuses.
   public static func hideProcessMemory() throws(EnrollError) { try ProcessMemory.hide() }
 
-  /// Reports that the host's platform is ready: calls that waited for it continue.
+  /// Reports that the host's platform is ready: calls that waited for the platform continue.
   public func platformReady() { client.platformReady() }
 
   /// Closes the client: calls in progress throw `.cancelled`, later calls `.handle`. The answer to a renewal that was

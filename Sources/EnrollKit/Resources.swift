@@ -11,7 +11,8 @@ extension EnrollClient {
   /// before you continue.
   /// - Parameters:
   ///   - resource: the resource's https URI, without a fragment.
-  ///   - issuer: one of the resource's servers; nil: the first one. With an issuer, the resource needs no metadata.
+  ///   - issuer: one of the resource's servers; nil for the first server. With an issuer, the resource needs no
+  ///     metadata.
   ///   - challenge: the value of `WWW-Authenticate` of the resource's 401 or 403, if you have one: it says where the
   ///     metadata is, and which scopes are needed.
   ///   - allowsLoopbackHTTP: whether to allow http to servers on this machine.

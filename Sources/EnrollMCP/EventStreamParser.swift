@@ -18,11 +18,11 @@ package struct EventStreamParser {
   private var endedWithCR = false
   private var isAtStart = true
 
-  /// The last `id` that an event had. A stream is resumed with it. nil if the server gave none.
+  /// The last `id` that an event had, with which a stream is resumed; nil if the server sent no `id`.
   package private(set) var lastEventID: [UInt8]?
-  /// The data of the event `endpoint` (2024-11-05); nil if there was none.
+  /// The data of the event `endpoint` (2024-11-05); nil if there was no such event.
   package private(set) var endpoint: [UInt8]?
-  /// `retry`, in milliseconds; nil if the server gave none.
+  /// The value of `retry`, in milliseconds; nil if the server sent no `retry`.
   package private(set) var retryMilliseconds: Int64?
 
   /// - Parameter limit: the maximum number of bytes of one message.

@@ -6,7 +6,7 @@ package struct HostLines {
   package enum Line: Equatable {
     case whole([UInt8])
     /// A line above the limit.
-    /// - Parameter id: the bytes of its `id`; nil if it has none.
+    /// - Parameter id: the bytes of the line's `id`; nil if the line has no `id`.
     case tooLong(id: [UInt8]?)
   }
 

@@ -35,7 +35,7 @@ public final class CallTimeout: Sendable {
     case committed
   }
 
-  /// The address of the current thread's limits; 0: none.
+  /// The address of the current thread's limits; 0 if the thread has no limits.
   private static let current = ThreadLocalNumber()
 
   private static var innermost: CallTimeout? {

@@ -89,6 +89,6 @@ public enum ExitBarrier {
     while true { pause() }
   }
 
-  /// A forked child has none of its parent's threads.
+  /// Resets the count in a forked child, in which its parent's threads do not exist.
   static func forgetThreads() { running.store(0, ordering: .sequentiallyConsistent) }
 }

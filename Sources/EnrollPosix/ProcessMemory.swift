@@ -10,7 +10,7 @@ public enum ProcessMemory {
   public static func shareHeap() { enroll_posix_share_heap() }
 
   /// Forbids core dumps and debuggers of the same user, until the process runs another program. Only for EnrollKit's
-  /// programs: a host decides for itself, because it may need them to find the cause of a crash.
+  /// programs: a host decides for itself, because it may need core dumps or debuggers to find the cause of a crash.
   /// - Throws: `.unsupported` if the system refuses.
   public static func hide() throws(EnrollError) {
     guard enroll_posix_hide_memory() == 0 else {

@@ -13,8 +13,8 @@ public enum TerminationSignals {
 
   /// Blocks SIGTERM, SIGINT and SIGHUP, except those that the parent process had ignored, and ignores SIGPIPE: a write
   /// to a closed stdout is then an error. Call it before the first thread starts.
-  /// - Returns: a descriptor that is readable once a signal arrived; negative if none is available. Then each of these
-  ///   signals ends the process at once.
+  /// - Returns: a descriptor that is readable once a signal arrived; negative if no descriptor is available. In that
+  ///   case each of these signals ends the process at once.
   public static func prepare() -> Int32 {
     enroll_posix_ignore_signal(SIGPIPE)
     var set = unignoredSignals()
@@ -60,7 +60,7 @@ public enum TerminationSignals {
     }
   }
 
-  /// Ends the process as the unhandled signal would.
+  /// Ends the process in the way in which the signal would end it if it were not handled.
   private static func endProcess(by number: Int32) {
     var set = sigset_t()
     sigemptyset(&set)

@@ -86,7 +86,7 @@ public final class WorkerPool: @unchecked Sendable {
     return (waiting.count, threads)
   }
 
-  /// Called with the condition held. The thread keeps the pool alive until the thread ends.
+  /// Starts a thread, which keeps the pool alive until the thread ends. Called with the condition held.
   @discardableResult
   private func start() -> Bool {
     guard BackgroundThread.start({ self.work() }) else { return false }

@@ -1,11 +1,12 @@
 // Renewals that no caller waits for. A renewal with an unknown outcome is repeated, because the provider may have
-// replaced the refresh token and accepts the old one only for a limited time. If the host switched background renewal
-// on, tokens are also renewed before they are due (flows.md §8). Each client has one timer. Callers can join a renewal
-// that the timer starts, as they join any other renewal.
+// replaced the refresh token and accepts the old refresh token only for a limited time. If the host switched background
+// renewal on, tokens are also renewed before they are due (flows.md §8). Each client has one timer. Callers can join a
+// renewal that the timer starts, as they join any other renewal.
 //
 // An idle client reads its record once a minute, because another process may have signed in. inotify(7) is no
-// alternative: a user has 128 instances of it for all programs, and some filesystems never report changes. All clients
-// of the process read at the same moment on a few shared threads, so that 400 idle clients cause one wake-up a minute.
+// alternative: a user may have only 128 inotify instances for all programs, and some filesystems never report changes.
+// All clients of the process read at the same moment on a few shared threads, so that 400 idle clients cause one
+// wake-up a minute.
 
 import EnrollRules
 import EnrollSteps
@@ -15,7 +16,7 @@ import EnrollPosix
 final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
   // Unchecked: `plan` is only touched with `condition` held.
 
-  /// Starts a renewal, or joins the running one; calls back when it has ended.
+  /// Starts a renewal, or joins the running renewal; calls back when the renewal has ended.
   typealias Renew =
     @Sendable (
       _ epoch: UInt64, _ audience: TokenAudience?, _ ended: @escaping @Sendable () -> Void
@@ -30,7 +31,7 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
   private static let idleSeconds: Int64 = 60
 
   /// The threads that read the stores, shared by all clients of the process: with one thread for each client, hundreds
-  /// might run at once. They do not wait for providers, and end when there is nothing to read.
+  /// might run at once. These threads do not wait for providers, and end when there is nothing to read.
   private static let readers = PerProcess { WorkerPool(threads: 8, idleSeconds: 0) }
 
   private struct Plan {
@@ -152,7 +153,7 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
     if begins { renew(epoch, audience) { self.start() } } else { wake(at: notBefore) }
   }
 
-  /// Replaces the timer: there is at most one.
+  /// Sets a timer in place of the old timer, so that there is at most one timer.
   private func wake(at instant: Instant) {
     let old = condition.locked {
       let old = plan.timer

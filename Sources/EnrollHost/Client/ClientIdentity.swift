@@ -57,8 +57,8 @@ extension Client {
     return try engine.registration.readAccount()
   }
 
-  /// Erases the session, tells the server, and returns the URL at which the browser ends the provider's session.
-  /// - Returns: no URL if the provider has none, or with `localOnly`.
+  /// Erases the session, informs the server, and returns the URL at which the browser ends the provider's session.
+  /// - Returns: no URL if the provider has no URL for a logout, or with `localOnly`.
   public func beginLogout(
     localOnly: Bool, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> SignOut {
@@ -134,8 +134,9 @@ extension Client {
   /// need not be reported.
   public var providerTold: ProviderTold? { lastSignOut.withLock { $0?.providerTold } }
 
-  /// Processes the redirect that follows a logout. The revocation that waited for it is sent on a thread of the client.
-  /// - Throws: `.unsolicited` if no logout of this client waits for it.
+  /// Processes the redirect that follows a logout. The revocation that waited for this redirect is sent on a thread of
+  /// the client.
+  /// - Throws: `.unsolicited` if no logout of this client waits for this redirect.
   public func finishLogout(_ url: String) throws(EnrollError) {
     try requireOpen()
     try engine.logout.finishLogout(url)

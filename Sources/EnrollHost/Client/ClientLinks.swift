@@ -43,9 +43,9 @@ extension Client {
     }
   }
 
-  /// Runs a step that may begin a transaction, and opens a listener if the step asks for one. If a listener is open for
-  /// the transaction that the link belongs to, that listener serves both transactions: its port may be the only one
-  /// that the provider accepts.
+  /// Runs a step that may begin a transaction, and opens a listener if the step asks for a listener. If a listener is
+  /// already open for the transaction that the link belongs to, that listener serves both transactions: its port may be
+  /// the only one that the provider accepts.
   private func listening<Result>(
     until deadline: Instant, _ cancellation: (any Cancellation)?,
     _ step: (Listening, any Cancellation) throws(EnrollError) -> (Result, Transaction?)

@@ -35,13 +35,13 @@ public struct ClientOptions: Sendable {
   public var isPlatformReady = true
   /// Renews tokens shortly before they are due, even without a call.
   public var renewsInBackground = false
-  /// Starts processes for the steps that must not end with this process; nil: this process runs them.
+  /// Starts processes for the steps that must not end with this process; nil if this process runs these steps.
   package var stepProcesses: (any StepProcesses)?
   /// The host's own transport; nil for libcurl.
   public var transport: (any Transport)?
   /// The host's own clock; nil for the system's clock.
   public var clock: (any Clock)?
-  /// Gets a line for each event and request of the client; nil: no log.
+  /// Gets a line for each event and request of the client; nil for no log.
   public var log: (any LogHandler)?
   /// The host's own source of random numbers; nil for the system's.
   public var random: (any RandomSource)?

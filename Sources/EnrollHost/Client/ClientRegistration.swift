@@ -106,8 +106,8 @@ extension Client {
   ///   several transactions are pending (R6).
   /// - Returns: the state `awaitingConfirmation` (G), or `confirmed` (H) if no confirmation is required.
   /// - Throws: why the URL settles no transaction (``SignInStep/resume(_:cancellation:)``), or why its transaction
-  ///   failed. After a failed transaction the state is `registrationFailed` (F), or that of the session that existed
-  ///   before.
+  ///   failed. After a failed transaction the state is `registrationFailed` (F), or the state of the session that
+  ///   existed before.
   public func resume(
     _ url: String, transactionID: TransactionID? = nil, until deadline: Instant,
     cancellation: (any Cancellation)?
@@ -312,7 +312,7 @@ extension Client {
   }
 
   /// Reports that the host could not open the other app's link. The transaction fails.
-  /// - Returns: the state `registrationFailed` (F), or that of the session that existed before the transaction.
+  /// - Returns: the state `registrationFailed` (F), or the state of the session that existed before the transaction.
   /// - Throws: as ``App2AppStep/otherAppMissing(transactionID:)``.
   public func otherAppMissing(_ transactionID: TransactionID) throws(EnrollError) -> RegistrationState {
     try requireOpen()

@@ -9,8 +9,8 @@ import EnrollPosix
 extension Client {
   /// A token for the next request (flows.md §8). A caller whose deadline passes gets the token if it still works, or
   /// `busy`; the renewal continues.
-  /// - Parameter audience: the audience of the token (``Configuration/audience(resource:scopes:)``); nil: the session's
-  ///   own.
+  /// - Parameter audience: the audience of the token (``Configuration/audience(resource:scopes:)``); nil for the
+  ///   session's own token.
   /// - Throws: `.illegalState` while tokens wait for confirmation; store errors other than a locked store;
   ///   `.cancelled`.
   public func access(
@@ -92,7 +92,7 @@ extension Client {
 
   /// Reports that a resource server refused this token. Returns another token, or renews it.
   /// - Parameters:
-  ///   - audience: the audience of the refused token; nil: the session's own.
+  ///   - audience: the audience of the refused token; nil for the session's own token.
   public func rejected(
     _ accessToken: Secret, for audience: TokenAudience? = nil,
     until deadline: Instant,

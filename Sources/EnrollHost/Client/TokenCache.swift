@@ -36,7 +36,7 @@ final class TokenCache: Sendable {
   }
 
   /// Remembers the token from the store, unless this process changed the tokens since `version` was read.
-  /// - Parameter audience: the audience of the token; nil: the session's own.
+  /// - Parameter audience: the audience of the token; nil for the session's own token.
   func keep(_ token: AccessToken, expiry: Expiry, for audience: TokenAudience? = nil, since version: UInt64) {
     let moment = clock.moment()
     let view = TokenSlot.TokenView(

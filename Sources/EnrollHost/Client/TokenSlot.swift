@@ -39,7 +39,7 @@ struct TokenSlot: @unchecked Sendable {
     fileprivate var nextFree: UnsafeMutablePointer<Content>?
     var view: TokenView?
     var token: AccessToken?
-    /// At most as many tokens as a session has (``AudienceTokens/limit``).
+    /// The fresh tokens for audiences; at most as many as a session can have (``AudienceTokens/limit``).
     var audiences: [AudienceToken] = [] {
       didSet { lookup.removeAll() }
     }
@@ -116,7 +116,7 @@ public struct TokenPointer: Sendable {
   }
 
   /// As ``copy(minimumLifetimeSeconds:at:into:if:)``, for an audience. The audience is named by the bytes of its
-  /// resource and of its scopes; the scopes may be in any order. Either one may be empty.
+  /// resource and of its scopes; the scopes may be in any order. The resource or the scopes may be empty.
   public func copy(
     resource: UnsafeRawBufferPointer, scopes: UnsafeRawBufferPointer, minimumLifetimeSeconds: Int64,
     at now: Instant, into buffer: UnsafeMutableRawBufferPointer, if isAlive: () -> Bool

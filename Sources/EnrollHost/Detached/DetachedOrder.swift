@@ -20,7 +20,7 @@ package struct DetachedOrder: Sendable {
     package var keys: KeyPlan
     /// The account's name.
     package var name: String
-    /// The PIN that unlocks the account; nil if it has none.
+    /// The PIN that unlocks the account; nil if the account has no PIN.
     package var pin: Secret?
 
     package init(configuration: JSON, store: String, keys: KeyPlan, name: String, pin: Secret? = nil) {

@@ -75,8 +75,8 @@ public final class LoopbackListener: @unchecked Sendable {
   /// Waits until `handle` has accepted a URL. Then the browser has its page, and the port is closed.
   ///
   /// `handle` gets each URL that was requested at the right path, as ``redirectURI`` with the received query. It runs
-  /// on this thread and may take long: the browser waits for the result. A URL that it postpones is passed to it again.
-  /// After a deadline or a cancellation the port stays open, and this can be called again.
+  /// on this thread and may take long: the browser waits for the result. A URL that `handle` postpones is passed to it
+  /// again later. After a deadline or a cancellation the port stays open, and this can be called again.
   /// - Throws: the error of `handle` (the browser then shows ``LoopbackPage/failed``, and the port is closed);
   ///   `.deadlineExceeded`; `.cancelled` (also if ``close()`` was called meanwhile); `.illegalState` (closed before, or
   ///   another thread is waiting); `.busy` (no file descriptor for the browser, or the system refuses poll(2));
@@ -182,7 +182,7 @@ extension LoopbackListener {
     var connections: Set<Int32> = []
   }
 
-  /// - Parameter atMost: the timeout in milliseconds; nil: computed from the clock.
+  /// - Parameter atMost: the timeout in milliseconds; nil to compute it from the clock.
   /// - Throws: `.busy` if the system refuses the wait, for lack of memory or by a sandbox's filter.
   private func poll(
     _ sockets: [Int32], now: Instant, deadline: Instant, atMost: Int32? = nil

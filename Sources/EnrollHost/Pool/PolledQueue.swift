@@ -1,5 +1,5 @@
 // Jobs that wait for a thread of the host. The host has an event loop and polls a descriptor to learn that jobs wait.
-// If the host stops polling, a thread of the queue runs the jobs, so that none is lost.
+// If the host stops polling, a thread of the queue runs the jobs, so that no job is lost.
 
 import CPosix
 public import EnrollRules

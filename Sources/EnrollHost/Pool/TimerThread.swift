@@ -30,7 +30,7 @@ final class TimerThread: @unchecked Sendable {
   private var injected: [(ticket: UInt64, entry: Entry)] = []
   private var nextTicket: UInt64 = 1
   private var isRunning = false
-  /// The timer descriptor while the thread runs and has one; otherwise negative.
+  /// The timer descriptor while the thread runs and has such a descriptor; otherwise negative.
   private var alarm: Int32 = -1
   private var armedFor = Instant(nanoseconds: .max)
 
@@ -115,7 +115,8 @@ final class TimerThread: @unchecked Sendable {
     taken?.entry.run()
   }
 
-  /// Called with the condition held; releases it while it sleeps.
+  /// Sleeps at most until `instant`; another thread can wake this one earlier. Called with the condition held; releases
+  /// it during the sleep.
   private func sleep(until instant: Instant) {
     guard alarm >= 0 else {
       let left = instant.since(SystemClock.now())

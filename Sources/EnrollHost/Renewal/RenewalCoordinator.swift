@@ -1,7 +1,7 @@
 // One renewal of an account at a time in this process, and any number of callers that join it. Renewals for other
-// audiences wait for it, because all of them use the same refresh token. No caller owns a renewal: when a caller's
-// deadline passes, only that caller returns, and the renewal runs to its end, because a refresh token that was sent is
-// used up (reliability.md, One renewal, step by step). This type does not know tokens.
+// audiences wait for the running renewal, because all of them use the same refresh token. No caller owns a renewal:
+// when a caller's deadline passes, only that caller returns, and the renewal runs to its end, because a refresh token
+// that was sent is used up (reliability.md, One renewal, step by step). This type knows nothing about tokens.
 
 public import EnrollRules
 public import EnrollSteps
@@ -48,7 +48,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   private let job: @Sendable (RenewalRequest) -> Outcome
   private let origin = ForkGuard()
   private let condition = Condition()
-  /// The first flight runs while ``hasThread``; the others wait.
+  /// The first flight is running while ``hasThread`` is true; all other flights wait.
   private var flights: [Flight] = []
   private var hasThread = false
   private var nextID: UInt64 = 1
@@ -72,7 +72,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   ///   - request: added to the requests of a job that has not started yet.
   ///   - deadline: when the caller's timeout ends. A deadline that has passed already still starts the job.
   ///   - completion: called exactly once, with no lock held, on a thread of the library or on the thread that cancels;
-  ///     perhaps before this returns. It must be short, because other completions wait for it.
+  ///     perhaps before this returns. The completion must be short, because other completions wait for it.
   public func join(
     _ request: RenewalRequest = RenewalRequest(), deadline: Instant, cancellation: (any Cancellation)? = nil,
     completion: @escaping Completion

@@ -14,10 +14,10 @@ public struct Resources: Sendable {
   private let timers: TimerQueue
 
   /// - Parameters:
-  ///   - transport: the host's transport; nil: libcurl.
+  ///   - transport: the host's transport; nil for libcurl.
   ///   - caFile: a PEM file with the authorities that libcurl trusts instead of the system's.
-  ///   - clock: the host's clock; nil: the system's.
-  ///   - log: gets a line for each request; nil: no log.
+  ///   - clock: the host's clock; nil for the system's.
+  ///   - log: gets a line for each request; nil for no log.
   public init(
     transport: (any Transport)? = nil, allowsLoopbackHTTP: Bool = false, caFile: String? = nil,
     clock: (any Clock)? = nil, log: (any LogHandler)? = nil
@@ -47,7 +47,7 @@ public struct Resources: Sendable {
 
   /// The authorization servers of the resource, and the features of the chosen server. Registers and stores nothing.
   /// - Parameters:
-  ///   - issuer: the chosen server; nil: the first one.
+  ///   - issuer: the chosen server; nil for the first server.
   ///   - challenge: `WWW-Authenticate` of the resource, if the host has received one.
   /// - Throws: as ``ResourceDirectory/discover(_:issuer:challenge:cancellation:)``; `.cancelled`, `.deadlineExceeded`.
   public func discover(

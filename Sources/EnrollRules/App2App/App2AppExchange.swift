@@ -69,7 +69,7 @@ package enum App2AppExchange {
   /// The response to complete.
   package enum Completion {
     case tokens(TokenResponse)
-    /// Only a refresh token, which is exchanged at once.
+    /// The response has only a refresh token, which is exchanged at once.
     case refreshToken(Secret)
 
     /// - Throws: as ``TokenResponse/init(processing:)``.

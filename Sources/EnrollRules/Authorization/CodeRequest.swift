@@ -22,7 +22,8 @@ public struct CodeRequest: Equatable, Sendable {
 
   /// The request's secrets, which work once.
   public struct Secrets: Equatable, Sendable {
-    /// Sent if the request has the scope `openid`, and expected in the id_token (OpenID Connect Core §3.1.2.1).
+    /// A value that is sent if the request has the scope `openid`, and expected in the id_token (OpenID Connect Core
+    /// §3.1.2.1).
     public var nonce: Secret
     /// Proves that this app requested the code (RFC 7636 §4.1).
     public var codeVerifier: Secret
@@ -53,7 +54,7 @@ public struct CodeRequest: Equatable, Sendable {
 public struct AwaitedRedirect: Equatable, Sendable {
   /// The redirect URI that was sent, including the port.
   public var uri: String
-  /// Sent with the request, and expected in its answer (RFC 6749 §10.12).
+  /// A value that is sent with the request, and expected in its answer (RFC 6749 §10.12).
   public var state: Secret
   /// Whether this process listens on a loopback port for the redirect, so that the transaction does not survive the
   /// process (R4).
@@ -66,7 +67,7 @@ public struct AwaitedRedirect: Equatable, Sendable {
   }
 }
 
-/// The claims that the id_token must have besides the user's identity (R26).
+/// The claims that the id_token must have in addition to the user's identity (R26).
 public struct IDTokenDemands: Equatable, Sendable {
   /// `max_age` as it was sent, in seconds.
   public var maxAgeSeconds: Int64?

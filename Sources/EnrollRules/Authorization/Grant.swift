@@ -10,7 +10,7 @@ package struct Grant {
   package let dpopKey: DPoPKey?
   /// The authorize request of the transaction; nil for a grant without an authorize request.
   package let request: CodeRequest?
-  /// `iss` of the redirect; nil if it had none (RFC 9207).
+  /// `iss` of the redirect; nil if the redirect had no `iss` (RFC 9207).
   package var namedIssuer: Issuer?
 
   /// The grant of an authorization code.
@@ -28,9 +28,9 @@ package struct Grant {
     request = nil
   }
 
-  /// Whether a response without an id_token is refused. Only an authorize request can require one (OpenID Connect Core
-  /// §3.1.3.3): RFC 8628 promises none for a device code, whatever scopes are granted, and a one-time code does not
-  /// either.
+  /// Whether a response without an id_token is refused. An id_token can only be required after an authorize request
+  /// (OpenID Connect Core §3.1.3.3): RFC 8628 does not promise an id_token for a device code, whatever scopes are
+  /// granted, and nothing promises one for a one-time code.
   package var requiresIDToken: Bool { transaction.asksForIDToken && request != nil }
 
   /// Whether the id_token, verified or not, shows by its `nonce`, `iss`, `aud` or `azp` that the response was made for

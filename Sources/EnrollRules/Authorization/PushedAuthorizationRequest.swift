@@ -107,7 +107,7 @@ public struct PushedAuthorizationResponse: Equatable, Sendable {
 /// Why a request could not be pushed.
 package struct RefusedPush: Error {
   package let refusal: EnrollError
-  /// Whether the request would also fail in the browser, or lead to a sign-in that fails.
+  /// Whether the request would also fail in the browser, or would begin a sign-in that fails.
   package let isFinal: Bool
 
   package init(refusal: EnrollError, isFinal: Bool) {

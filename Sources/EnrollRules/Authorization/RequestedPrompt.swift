@@ -14,7 +14,7 @@ struct RequestedPrompt {
   ///   - asksForLogin: whether a login is due.
   ///   - asksForConsent: whether a refresh token needs consent; ignored if the prompt is `none`.
   ///   - logins: the values that let the user choose another account, the preferred one first.
-  ///   - announced: the values that the provider announces; nil if it announces nothing.
+  ///   - announced: the values that the provider announces; nil if the provider announces nothing.
   /// - Throws: `.loginRequired` for `none` if a login is due: the provider's own session may still belong to
   ///   the user who signed out.
   init(

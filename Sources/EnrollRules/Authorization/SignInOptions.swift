@@ -20,7 +20,7 @@ public struct SignInOptions: Sendable {
   public var acrValues: [String]
   /// BCP 47 tags, the preferred one first.
   public var uiLocales: [String]
-  /// An id_token of the session that `prompt=none` is about, for providers that need it.
+  /// An id_token of the session that `prompt=none` is about, for providers that need this hint.
   public var idTokenHint: Secret?
   /// The provider's connection that the user chose, by the provider's name for it (flows.md §6). For
   /// ``TransactionKind/bff`` it is required, and is the back end's name for the provider (flows.md §10).

@@ -46,14 +46,14 @@ public struct Configuration: Sendable {
   public var logoutDialect: LogoutDialect?
   /// The `prompt` of the authorize request after a logout or a retry, so that the user can choose another account.
   public var promptAfterLogout = PromptAfterLogout.login
-  /// `prompt` of a sign-in for which the host sets none (OpenID Connect Core §3.1.2.1); nil for none.
+  /// The `prompt` of a sign-in for which the host sets no `prompt` (OpenID Connect Core §3.1.2.1); nil for none.
   public var prompt: String?
   /// The URI of the fallback link (flows.md §4).
   public var fallbackURI: String?
-  /// The scopes of every authorize request. EnrollKit adds none to a configured list, except `email` for
+  /// The scopes of every authorize request. EnrollKit adds no scope to a configured list, except `email` for
   /// ``requireVerifiedEmail``; without `openid` there is no id_token.
   public var scopes = Defaults.scopes { didSet { hasDefaultScopes = false } }
-  /// Whether ``scopes`` is the default, because none were configured.
+  /// Whether ``scopes`` is the default, because no scopes were configured.
   public private(set) var hasDefaultScopes = true
   /// The templates of the activation links that are accepted (flows.md §3).
   public var appLinks: [String] = []
@@ -70,7 +70,7 @@ public struct Configuration: Sendable {
   public var endpoints: Endpoints?
   /// Where a provider without OpenID Connect describes the user; nil for OpenID Connect's userinfo.
   public var profile: ProfileMapping?
-  /// The lifetime of an access token whose response states none, in seconds (R32).
+  /// The lifetime, in seconds, of an access token whose response states no lifetime (R32).
   public var withoutExpirySeconds = Defaults.withoutExpirySeconds
   /// The app's name and version, such as `App/2.1`. In the header `User-Agent` they precede EnrollKit's own name and
   /// version.
@@ -81,8 +81,8 @@ public struct Configuration: Sendable {
   /// Whether tokens are bound to a key of this client (RFC 9449). With ``FeaturePolicy/always`` a sign-in that returns
   /// a Bearer token is refused; a session that has one already keeps it.
   public var dpop = FeaturePolicy.never
-  /// The algorithms of R21 with which id_tokens may be signed; nil: the algorithms among them that the
-  /// provider announces.
+  /// The algorithms of R21 with which id_tokens may be signed; nil for those algorithms of R21 that the provider
+  /// announces.
   public var idTokenAlgorithms: [SignatureAlgorithm]?
   /// Audiences that an id_token may name in addition to this client (R24); `*` allows any audience if `azp` is this
   /// client.
@@ -98,7 +98,7 @@ public struct Configuration: Sendable {
   public var registration = Registration.signIn
   /// The effect of an activation link (flows.md §3).
   public var activation = Activation.authorize
-  /// The template of the page that ``Activation/openPage`` opens; nil: the activation link itself (R10).
+  /// The template of the page that ``Activation/openPage`` opens; nil for the activation link itself (R10).
   public var welcomePage: String?
   /// False on a platform that is not a native app: the stand-in token is used (flows.md §7, state A `notNative`).
   public var isNative = true
@@ -189,7 +189,7 @@ public struct Configuration: Sendable {
     public static let transactionSeconds: Int64 = 600
     /// Seconds that a registration waits for the link in an e-mail: a day.
     public static let emailWaitSeconds: Int64 = 86_400
-    /// The lifetime of an access token whose response states none, in seconds.
+    /// The lifetime, in seconds, of an access token whose response states no lifetime.
     public static let withoutExpirySeconds: Int64 = 300
     /// ``Configuration/withoutExpirySeconds`` for tokens that never expire: a century.
     public static let neverExpiresSeconds: Int64 = 100 * 365 * 86_400

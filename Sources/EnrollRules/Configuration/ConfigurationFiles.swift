@@ -5,7 +5,7 @@ package import EnrollJSON
 
 extension Configuration {
   /// The configuration with absolute paths of files, such as `caFile`. Absolute and empty paths do not change.
-  /// - Parameter absolute: returns the absolute path for a relative one.
+  /// - Parameter absolute: returns the absolute path for a relative path.
   /// - Throws: the errors of `absolute`.
   package static func resolvingFiles(
     of configuration: JSON, by absolute: (String) throws(EnrollError) -> String

@@ -143,7 +143,7 @@ enum ConfigurationRules {
     }
   }
 
-  /// With `openPage`, the URL to open must be a web page (flows.md §3).
+  /// Checks that, with `openPage`, the URL to open is a web page (flows.md §3).
   static func welcomePage(_ configuration: Configuration) -> ConfigurationFault? {
     guard let text = configuration.welcomePage else {
       return configuration.activation == .openPage && !configuration.linkTemplates.allSatisfy { $0.isPage }

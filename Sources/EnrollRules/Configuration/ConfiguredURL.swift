@@ -72,7 +72,7 @@ enum ConfiguredURL {
   }
 
   /// Checks a link that may have an authority: `fallbackUri`, or a link of another app.
-  /// - Parameter allowsLoopbackHTTP: whether a page on this machine may stand in for the other app (R19).
+  /// - Parameter allowsLoopbackHTTP: whether a page on this machine may take the place of the other app (R19).
   static func link(_ text: String, allowsLoopbackHTTP: Bool = false) -> ConfigurationFault? {
     fault { () throws(ConfigurationFault) in
       let url = try parse(text)

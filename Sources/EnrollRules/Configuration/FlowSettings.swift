@@ -46,11 +46,11 @@ public struct Endpoints: Equatable, Sendable {
 
 /// Whether an optional feature of the provider is used.
 public enum FeaturePolicy: String, Sendable, CaseIterable {
-  /// Used if the provider announces it.
+  /// The feature is used if the provider announces it.
   case auto
-  /// Used always; a sign-in without it fails.
+  /// The feature is always used; a sign-in without it fails.
   case always
-  /// Never used, even if the provider announces it.
+  /// The feature is never used, even if the provider announces it.
   case never
 }
 

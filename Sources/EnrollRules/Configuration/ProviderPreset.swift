@@ -64,11 +64,11 @@ public struct ProviderPreset: Sendable {
 // MARK: Expanding
 
 extension ProviderPreset {
-  /// The configuration completed with the preset that it names. Its own members take precedence; in
-  /// `endpoints`, `profile` and similar objects, each member takes precedence separately. Without `provider`
-  /// it is returned unchanged.
-  /// - Throws: for an unknown name; a part that is missing, malformed, or of another preset; and
-  ///   another provider's issuer.
+  /// The configuration completed with the preset that it names. Its own members take precedence; in `endpoints`,
+  /// `profile` and similar objects, each member takes precedence separately. A configuration without `provider` is
+  /// returned unchanged.
+  /// - Throws: for an unknown preset, for a part that is missing, malformed or of another preset, and for the issuer of
+  ///   another provider.
   static func expanded(_ json: JSON) throws(ConfigurationFault) -> JSON {
     guard let object = json.object,
       // An unknown key is reported as such by the reader, not as a missing part.

@@ -96,7 +96,7 @@ extension Configuration {
 
   /// Adds the parameter of a token request. With ``ResourceParameter/audience`` the configured resource is not sent
   /// again, because the provider already knows the audiences of the grant.
-  /// - Parameter other: a resource to use instead of the configured one.
+  /// - Parameter other: a resource to use instead of the configured resource.
   func addResource(_ other: String? = nil, to form: inout FormEncoding) {
     guard resourceParameter != .unsent else { return }
     let own = resourceParameter == .resource ? resource : nil

@@ -11,7 +11,7 @@ package struct DeviceAuthorization {
   package var lifetimeSeconds: Int64
   package var intervalSeconds: Int64
 
-  /// The interval if the response has none (RFC 8628 §3.2).
+  /// The interval between polls if the response has no interval (RFC 8628 §3.2).
   static let defaultIntervalSeconds: Int64 = 5
   package static let maximumIntervalSeconds: Int64 = 300
   /// The lifetime if `expires_in` cannot be read (R32).

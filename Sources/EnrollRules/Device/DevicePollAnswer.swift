@@ -10,7 +10,7 @@ package enum DevicePollAnswer {
   /// `authorization_pending`.
   case pending
   /// `slow_down`: the interval before this and all later polls grows by ``extraSeconds``, or to the interval in the
-  /// response. `intervalSeconds` is 0 if the response has none.
+  /// response. `intervalSeconds` is 0 if the response has no interval.
   case slowDown(intervalSeconds: Int64)
   /// The transaction has ended.
   case ended(EnrollError)

@@ -4,10 +4,10 @@
 public import EnrollCrypto
 
 extension Configuration {
-  /// The scopes of a request if the host names none. A configured list is used unchanged. The default list omits
-  /// `offline_access` if the provider lists its scopes (RFC 8414 §2) without it, because some of these providers refuse
-  /// the scope, and issue refresh tokens without it. For a server without OpenID Connect, the default list also omits
-  /// `openid` and `profile`, and keeps `offline_access` only if the server lists it.
+  /// The scopes of a request for which the host names no scopes. A configured list is used unchanged. The default list
+  /// omits `offline_access` if the provider lists its scopes (RFC 8414 §2) without it, because some of these providers
+  /// refuse the scope, and issue refresh tokens without it. For a server without OpenID Connect, the default list also
+  /// omits `openid` and `profile`, and keeps `offline_access` only if the server lists it.
   /// - Parameter metadata: nil if no metadata of the provider is known.
   public func scopes(at metadata: ProviderMetadata?) -> [String] {
     guard hasDefaultScopes, let metadata else { return scopes }

@@ -84,7 +84,7 @@ struct DiscoveryDocument {
   }
 
   /// An endpoint: https, or http to loopback if the configuration allows it (R19).
-  /// - Parameter own: the configured endpoint, which replaces the announced one.
+  /// - Parameter own: the configured endpoint, which replaces the announced endpoint.
   func endpoint(_ name: String, unless own: String?) throws(EnrollError) -> String {
     if let own { return own }
     guard let text = try endpointIfPresent(name) else {

@@ -72,14 +72,14 @@ package struct KnownDocument<Content: Sendable>: Sendable {
     return wish == nil ? error : error.retrying(after: pause)
   }
 
-  /// The rest of the current pause, for the store; nil for none.
+  /// The rest of the current pause, for the store; nil if there is no pause.
   package func pause(at moment: Moment) -> Expiry? {
     let left = pausedUntil.since(moment.instant) / 1_000_000_000
     return left > 0 ? Expiry(lifetimeSeconds: left, from: moment) : nil
   }
 
-  /// Replaces the content in memory with the content in the store, if the latter stays fresh longer, or if
-  /// memory has none.
+  /// Replaces the content in memory with the content in the store, if the stored content stays fresh longer, or if
+  /// memory has no content.
   package mutating func adopt(_ content: Content, _ kept: KeptDocument, at moment: Moment) {
     let fresh = kept.freshness.certainEnd(at: moment) ?? Instant(nanoseconds: .min)
     guard self.content == nil || fresh > freshUntil else { return }

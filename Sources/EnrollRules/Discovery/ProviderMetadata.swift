@@ -1,5 +1,5 @@
-// A provider's metadata (OpenID Connect Discovery §3, RFC 8414 §2), after its checks: the issuer is the configured one,
-// byte for byte (R18), and every endpoint is https or allowed loopback (R19).
+// A provider's metadata (OpenID Connect Discovery §3, RFC 8414 §2), after its checks: the issuer is the configured
+// issuer, byte for byte (R18), and every endpoint is https or allowed loopback (R19).
 
 /// A provider's endpoints and features.
 public struct ProviderMetadata: Equatable, Sendable {
@@ -10,7 +10,7 @@ public struct ProviderMetadata: Equatable, Sendable {
 
   /// `issuer`: the configured one.
   public var issuer: Issuer
-  /// Whether the provider supports OpenID Connect; false for a document of RFC 8414 without any sign of it.
+  /// Whether the provider supports OpenID Connect; false for a document of RFC 8414 without any sign of OpenID Connect.
   public var hasOpenIDConnect = true
   /// `authorization_endpoint`.
   public var authorizationEndpoint: String
@@ -37,12 +37,13 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var requiresPushedRequests: Bool
   /// The algorithms of DPoP proofs (RFC 9449 §5.1); empty for a provider without DPoP.
   public var dpopAlgorithms: [String]
-  /// The `prompt` values that the provider announces; nil if it announces none.
+  /// The `prompt` values that the provider announces; nil if the provider announces no such values.
   public var promptValues: [String]?
   /// The methods to send a client secret that the metadata announces for the token endpoint; other authentication
   /// methods are left out.
   public var secretMethods: [ClientSecretMethod] = []
-  /// The authentication methods that the revocation endpoint announces; empty if it announces none.
+  /// The authentication methods that the metadata announces for the revocation endpoint; empty if it announces no
+  /// methods.
   public var revocationSecretMethods: [ClientSecretMethod] = []
   /// The methods with a client secret that the introspection endpoint supports
   /// (`introspection_endpoint_auth_methods_supported`).

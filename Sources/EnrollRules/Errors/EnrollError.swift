@@ -60,8 +60,8 @@ public struct EnrollError: Error, Sendable {
   /// Whether the error ended a sign-in. Then a remedy for another call to the same server does not help that sign-in.
   package var hasEndedAttempt: Bool { details.hasEndedAttempt }
 
-  /// Whether no part of the request left this machine, so that a code or another value in it is not spent. A
-  /// transport sets it with ``unsent()``.
+  /// Whether no part of the request left this machine, so that a code or another value in it is not spent. A transport
+  /// marks such an error with ``unsent()``.
   public var isUnsent: Bool { details.isUnsent }
 
   /// This error for a request that was not sent, because there is no network or no connection. A sign-in
@@ -165,7 +165,7 @@ public struct EnrollError: Error, Sendable {
         remedy: remedy ?? self.remedy))
   }
 
-  /// Who can correct the cause of an error, so that a host knows whom to tell.
+  /// Who can correct the cause of an error, so that a host knows whom to inform.
   public enum Blame: String, Sendable, CaseIterable {
     /// The calling code: an argument, or the order of calls.
     case caller
@@ -237,7 +237,7 @@ extension EnrollError: Equatable {
 
 extension EnrollError {
   /// The error after a failure of OpenSSL: `.unsupported` on a machine without it, `.outOfMemory`, or `.internal` for
-  /// every other failure, because none is expected.
+  /// every other failure, because no other failure is expected.
   /// - Parameter context: the operation that failed; it precedes OpenSSL's message.
   package init(_ error: CryptoError, _ context: String? = nil) {
     let message = context.map { "\($0): \(error.message)" } ?? error.message

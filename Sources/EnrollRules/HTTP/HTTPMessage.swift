@@ -39,7 +39,7 @@ public struct HTTPRequest: Sendable {
   public var body: [UInt8]
   /// The size in bytes above which a response is refused, while it is being received (R20).
   public var responseLimit: Int
-  /// The time limit for the whole request, in seconds, if it is shorter than the transport's own limit; nil: the
+  /// The time limit for the whole request, in seconds, if it is shorter than the transport's own limit; nil for the
   /// transport's own limit, by default ``totalTimeoutSeconds``.
   public var timeoutSeconds: Int64?
   /// Whether a new connection is required: for requests that must not be repeated silently (R15).
@@ -112,7 +112,7 @@ public struct HTTPResponse: Sendable {
   /// The URL of its request; empty if it is unknown.
   package var url = ""
 
-  /// For an error text: ` from https://id.example`; empty if the URL is unknown.
+  /// The server, as a part of an error text: ` from https://id.example`; empty if the URL is unknown.
   package var place: String { (try? StrictURL(url)).map { " from \($0.shownOrigin)" } ?? "" }
 
   public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {

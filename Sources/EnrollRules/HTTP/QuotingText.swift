@@ -78,8 +78,8 @@ struct QuotingText {
 }
 
 extension QuotingText {
-  /// The bytes of a secret in one encoding, computed one by one. In base64 only the complete characters are
-  /// compared, because the last one may contain bits of the text after the secret.
+  /// The bytes of a secret in one encoding, computed one by one. In base64 only the complete characters are compared,
+  /// because the last character may contain bits of the text after the secret.
   private struct Spelled {
     private let bytes: UnsafeRawBufferPointer
     private let spelling: Spelling

@@ -47,7 +47,7 @@ public enum RefusalContent: Sendable, CaseIterable {
   }
 
   /// - Parameters:
-  ///   - code: the member `error`, if the body is JSON and has a valid one.
+  ///   - code: the member `error`, if the body is JSON and this member is valid.
   ///   - isEmpty: whether the headers say that there is no body.
   public init(code: String?, isEmpty: Bool) {
     guard let code else {

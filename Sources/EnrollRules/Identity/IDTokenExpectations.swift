@@ -14,7 +14,7 @@ public struct IDTokenExpectations: Sendable {
   public var clientID: ClientID
   /// The audiences that `aud` may have in addition to ``clientID``; `*` for any.
   public var trustedAudiences: [String] = []
-  /// The nonce of the transaction; nil at a renewal, which has none.
+  /// The nonce of the transaction; nil at a renewal, which has no nonce.
   public var nonce: Secret?
   /// The tolerated difference between the clocks of one provider's machines, for times that only the provider has set.
   public static let serverToleranceSeconds: Int64 = 10
@@ -23,7 +23,7 @@ public struct IDTokenExpectations: Sendable {
   public var maxAgeSeconds: Int64?
   /// How many seconds ago the request was made. ``maxAgeSeconds`` counts back from that time.
   public var requestAgeSeconds: Int64
-  /// `acr_values` of the request; empty if it had none.
+  /// `acr_values` of the request; empty if the request had none.
   public var acrValues: [String]
   /// The access token of the same response, for `at_hash`.
   public var accessToken: Secret?

@@ -37,7 +37,7 @@ struct IDTokenRule: Sendable {
 
 extension IDTokenRule {
   /// `iss` is the configured issuer, byte for byte (OpenID Connect Core §3.1.3.7, 2); for a template, the issuer of the
-  /// token's own tenant, which must be an allowed one.
+  /// token's own tenant, and this tenant must be allowed.
   private static let issuer: Finding = { (claims, _, expected) throws(EnrollError) in
     expected.issuer.finding(claims.issuer, tenant: claims.tenant, allowing: expected.tenants)
   }
@@ -143,10 +143,10 @@ extension IDTokenRule {
     return "at_hash does not match the access token of the response"
   }
 
-  /// At a renewal the token continues the session (OpenID Connect Core §12.2): same issuer, same user. Other members of
-  /// `aud` may change; the rule about the audience requires this client. `auth_time` moves forward when the user signs
-  /// in again at the provider (Keycloak, Cognito, a step-up), but never back and never past `iat`. The message contains
-  /// no values, because they are personal.
+  /// At a renewal the token continues the session (OpenID Connect Core §12.2): the issuer and the user stay the same.
+  /// Other members of `aud` may change; the rule about the audience requires this client. `auth_time` moves forward
+  /// when the user signs in again at the provider (Keycloak, Cognito, a step-up), but never back and never past `iat`.
+  /// The message contains no values, because they are personal.
   private static let continuity: Finding = { (claims, _, expected) throws(EnrollError) in
     guard let before = expected.previous else { return nil }
     guard claims.issuer == before.issuer else { return "iss is not the session's" }

@@ -49,8 +49,8 @@ extension Issuer {
   /// Whether this is a template, for every tenant.
   public var isTemplate: Bool { ASCII.contains(text.utf8.span, Self.placeholder) }
 
-  /// The fault of the template; nil for a valid one, and for an issuer that is not a template. The placeholder must
-  /// be one whole segment of the path, once.
+  /// The fault of the template; nil for a valid template, and for an issuer that is not a template. The placeholder
+  /// must be one whole segment of the path, once.
   var templateProblem: String? {
     guard let (before, after) = template else { return nil }
     let slash = UInt8(ascii: "/")

@@ -1,6 +1,6 @@
-// The URL at which the browser ends the provider's own session (OpenID Connect RP-Initiated Logout §2, or a
-// provider's own protocol), and the browser's return from it (§3). A return counts only if its `state` and
-// its URL belong to a logout that began here.
+// The URL at which the browser ends the provider's own session (OpenID Connect RP-Initiated Logout §2, or a provider's
+// own protocol), and the browser's return from that URL (§3). A return is accepted only if its `state` and its URL
+// belong to a logout that began here.
 
 public import EnrollCrypto
 

@@ -1,5 +1,5 @@
-// The result of a sign-out: whether the provider knows of it, and the URL to open. The tokens on this device are erased
-// in any case.
+// The result of a sign-out: whether the provider knows of the sign-out, and the URL to open. The tokens on this device
+// are erased in any case.
 
 /// Whether the provider knows that a session is over (RFC 7009).
 public enum ProviderTold: Equatable, Sendable {
@@ -43,7 +43,7 @@ public enum ProviderTold: Equatable, Sendable {
 
 /// The answer to a logout, a revocation or a deregistration.
 public struct SignOut: Equatable, Sendable {
-  /// The URL at which the browser ends the provider's own session: open it. nil if there is none.
+  /// The URL at which the browser ends the provider's own session. Open this URL; nil if there is nothing to open.
   public var url: String?
   /// Whether the provider knows; nil if there was nothing to report, because nobody was signed in, or only
   /// this device was signed out.

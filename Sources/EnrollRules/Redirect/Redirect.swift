@@ -59,7 +59,7 @@ public struct Redirect: Equatable, Sendable {
   }
 
   /// The authorization code; nil if there is none.
-  /// - Throws: `.redirectMalformed` if it has bytes that RFC 6749 §A.11 does not allow.
+  /// - Throws: `.redirectMalformed` if the code has bytes that RFC 6749 §A.11 does not allow.
   public func code() throws(EnrollError) -> Secret? {
     guard let codeValue, let code = secret(codeValue) else { return nil }
     // A code without escapes is visible ASCII, because it is part of a URL.
@@ -112,24 +112,24 @@ public struct Redirect: Equatable, Sendable {
 
   var hasState: Bool { stateValue?.isEmpty == false }
 
-  /// `iss` (RFC 9207), not verified; nil if there is none, or it is not UTF-8.
+  /// `iss` (RFC 9207), not verified; nil if there is no `iss`, or if it is not UTF-8.
   public var issuer: Issuer? {
     decoded(issuerValue).flatMap { String(validating: $0, as: UTF8.self) }.map { Issuer($0) }
   }
 
-  /// Whether `iss` (RFC 9207) is `issuer`, compared as plain strings; nil if there is none.
+  /// Whether `iss` (RFC 9207) is `issuer`, compared as plain strings; nil if there is no `iss`.
   func hasIssuer(_ issuer: Issuer) -> Bool? {
     guard let issuerValue else { return nil }
     return PercentEncoding.decodes(url.bytes.span, issuerValue.range, to: issuer.text)
   }
 
-  /// The provider's error code; nil if there is none, or RFC 6749 §4.1.2.1 does not allow it.
+  /// The provider's error code; nil if there is no error code, or if RFC 6749 §4.1.2.1 does not allow the code.
   public var errorCode: String? {
     decoded(errorValue).flatMap { PrintableText.errorCode(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// The provider's `error_description`, bounded and printable; nil if it is repeated: some providers send one
-  /// parameter for each character, and none of the values is the description.
+  /// The provider's `error_description`, bounded and printable; nil if the parameter is repeated: some providers send
+  /// one parameter for each character, and none of the values is the description.
   public var errorDescription: String? {
     guard !repeatsDescription else { return nil }
     return decoded(descriptionValue).map {

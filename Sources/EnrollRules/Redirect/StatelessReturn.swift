@@ -1,6 +1,6 @@
-// Redirects without `state`. Only two flows have them: the flow with another app (flows.md §9), and the flow of a BFF
-// with the option ``BFFSettings/dangerouslyAcceptsTokenInRedirect`` (flows.md §10). Such a redirect settles only the
-// transaction that the host names, or the only pending transaction of its kind (R6).
+// Redirects without `state`. Only two flows have such redirects: the flow with another app (flows.md §9), and the flow
+// of a BFF with the option ``BFFSettings/dangerouslyAcceptsTokenInRedirect`` (flows.md §10). Such a redirect settles
+// only the transaction that the host names, or the only pending transaction of its kind (R6).
 
 extension TransactionRecord {
   /// The transaction to which a URL without `state` belongs, and the part of its flow that waits for the URL.

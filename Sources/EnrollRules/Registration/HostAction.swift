@@ -14,7 +14,7 @@ public enum HostAction: Equatable, Sendable {
   /// Show the user a code to type in a browser on another device (RFC 8628 §3.3).
   case showDeviceCode(DeviceCode)
 
-  /// The URL to open, or to show to the user as an address; nil if there is none.
+  /// The URL to open, or to show to the user as an address; nil if the action has no URL.
   public var url: String? {
     switch self {
     case .openURL(let url), .openOtherApp(let url): url
