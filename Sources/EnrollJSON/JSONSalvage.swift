@@ -235,7 +235,7 @@ private struct JSONSalvage {
     }
   }
 
-  /// Finds the end by counting brackets, so that the nesting may be of any depth.
+  /// Finds the end of an object or array by counting brackets, so that the nesting may be of any depth.
   private mutating func container() -> Range<Int>? {
     let start = at
     var depth = 0

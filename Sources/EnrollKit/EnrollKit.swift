@@ -14,7 +14,7 @@
 #endif
 
 extension EnrollError: LocalizedError {
-  /// ``EnrollError/message``: English, for developers. For users, choose your app's own text by
-  /// ``EnrollError/messageKey``.
+  /// The error's ``EnrollError/code`` and ``EnrollError/message``, in English, for developers. For users, choose your
+  /// app's own text by ``EnrollError/messageKey``.
   public var errorDescription: String? { description }
 }

@@ -21,7 +21,7 @@ package struct ErrorAnswer: Equatable, Sendable {
     }
   }
 
-  /// nil for an error that JSON-RPC itself defines.
+  /// Why the bridge answers; nil for an error that JSON-RPC itself defines.
   package let reason: Reason?
   private let code: Int64
   package let message: String

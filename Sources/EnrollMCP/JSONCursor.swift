@@ -259,7 +259,7 @@ package struct JSONCursor {
     return Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
   }
 
-  /// Four hexadecimal digits.
+  /// The value of four hexadecimal digits; nil for any other text.
   private static func unit(_ digits: ArraySlice<UInt8>) -> UInt32? {
     guard digits.count == 4 else { return nil }
     var value: UInt32 = 0

@@ -7,7 +7,7 @@ package import EnrollRules
 package struct Revision: Equatable, Sendable {
   package let text: String
 
-  /// nil for text that is not allowed in a header.
+  /// Makes a revision of any text that is allowed in a header; nil for other text.
   package init?(_ text: String) {
     guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       return nil

@@ -8,7 +8,7 @@ import CPosix
 public struct HostSignalMask: Sendable {
   private let mask: sigset_t
 
-  /// Call it on a thread of the host.
+  /// Remembers the signal mask of the current thread. Call it on a thread of the host.
   public init() {
     var mask = sigset_t()
     pthread_sigmask(SIG_BLOCK, nil, &mask)

@@ -152,7 +152,7 @@ package struct JobList {
 }
 
 extension EnrollError {
-  /// `.busy`, for a job that ``WorkerPool/submit(_:limit:)`` refused.
+  /// The error `.busy` for a job that ``WorkerPool/submit(_:limit:)`` refused.
   /// - Parameter words: what the thread was for, or the other possible reason; they continue the sentence.
   package static func noThread(_ words: String = "", field: String? = nil) -> EnrollError {
     EnrollError(

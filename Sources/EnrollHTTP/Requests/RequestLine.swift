@@ -80,8 +80,8 @@ enum HeaderGrammar {
     }
   }
 
-  /// `uri-host [ ":" port ]` of RFC 9110 §7.2: the characters of a name, or of an address in brackets, then an optional
-  /// port. The name may be empty.
+  /// Whether the value has the form `uri-host [ ":" port ]` (RFC 9110 §7.2): the characters of a name, or of an address
+  /// in brackets, then an optional port. The name may be empty.
   static func isHost(_ bytes: UnsafeRawBufferPointer, _ host: Range<Int>) -> Bool {
     var rest = host
     if let first = host.first, bytes[first] == 0x5B {

@@ -6,8 +6,8 @@ public import EnrollJSON
 import EnrollStore
 
 extension Client {
-  /// Versions, configuration, provider, state, expiries, clock, store, transactions, outbox and the last failures: an
-  /// object for support. Sends no request. It has no token, code, state, key or PIN, and nothing about the user.
+  /// The report for support: versions, configuration, provider, state, expiries, clock, store, transactions, outbox and
+  /// the last failures. It has no token, code, `state`, key or PIN, and nothing about the user. Sends no request.
   public func diagnostics() throws(EnrollError) -> JSONObject {
     try requireOpen()
     var facts = JSONObject([

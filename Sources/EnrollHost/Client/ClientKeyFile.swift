@@ -4,7 +4,7 @@ package import EnrollRules
 import EnrollPosix
 
 enum ClientKeyFile {
-  /// nil if no key is configured.
+  /// Returns a function that reads the configured key; nil if no key is configured.
   static func reader(_ settings: ClientKeySettings?) -> ClientKey.Reader? {
     guard let settings else { return nil }
     return { () throws(EnrollError) in try read(settings) }

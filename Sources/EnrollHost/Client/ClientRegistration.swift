@@ -283,7 +283,8 @@ extension Client {
     }
   }
 
-  /// Returns to the choice of registration. Provisional tokens are revoked and erased; a confirmed session stays.
+  /// Returns the registration to the choice of how to register. Provisional tokens are revoked and erased; a confirmed
+  /// session stays.
   /// - Parameters: as for ``RegistrationStep/retry(_:startsOver:cancellation:)``.
   public func retry(
     _ transactionID: TransactionID? = nil, startsOver: Bool = true, until deadline: Instant,

@@ -50,7 +50,8 @@ final class OutboxSender: Sendable {
     if isFirst { send() }
   }
 
-  /// Call it after a step that may have queued a profile or an error report for the back end.
+  /// Sends the outbox if a back end is configured. Call this after a step that may have queued a profile or an error
+  /// report for the back end.
   func sendToBackEnd() {
     if hasBackEnd { send() }
   }

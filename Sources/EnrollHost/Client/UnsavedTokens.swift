@@ -16,7 +16,7 @@ final class UnsavedTokens: @unchecked Sendable {
   /// The account that the tokens belong to.
   struct Location: Sendable {
     let store: any TokenStore
-    /// nil if the store is not a directory.
+    /// The path of the store; nil if the store is not a directory.
     let path: String?
     let account: AccountName
 

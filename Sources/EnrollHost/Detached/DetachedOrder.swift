@@ -102,7 +102,7 @@ extension KeyPlan {
 }
 
 extension KeyPlan.Provider {
-  /// nil for a word that no order contains.
+  /// The key provider that a word in an order names; nil for a word that no order contains.
   fileprivate init?(word: String) {
     switch word {
     case "auto": self = .automatic

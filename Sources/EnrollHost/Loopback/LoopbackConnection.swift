@@ -7,7 +7,7 @@ import EnrollPosix
 
 struct LoopbackConnection {
   let descriptor: Int32
-  /// At this instant of the listener's clock, the connection is closed without an answer.
+  /// The instant of the listener's clock at which the connection is closed without an answer.
   let deadline: Instant
   private var bytes: [UInt8] = []
   private var scanned = 0

@@ -71,7 +71,8 @@ public final class PolledQueue: @unchecked Sendable {
     return ran
   }
 
-  /// Call this when the host will not call ``dispatch()`` any more.
+  /// Retires the queue: from now on its own threads run the jobs. Call this when the host will not call ``dispatch()``
+  /// any more.
   public func retire() {
     if origin.isForkedChild { return }
     exclusion.locked { isRetired = true }

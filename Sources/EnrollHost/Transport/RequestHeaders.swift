@@ -11,7 +11,8 @@ enum RequestHeaders {
   /// The maximum number of bytes of all headers together.
   static let longestHead = 64 * 1024
 
-  /// `Name: value` lines, and lines that switch off libcurl's own `Expect` and its guess of a content type.
+  /// The headers as lines `Name: value`, and lines that switch off libcurl's own `Expect` and its guess of a content
+  /// type.
   /// - Throws: `.invalidArgument` with the header's name, but not its value.
   static func lines(_ headers: [HTTPHeader]) throws(EnrollError) -> [String] {
     var lines = ["Expect:"]

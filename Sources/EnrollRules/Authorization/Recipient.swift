@@ -30,7 +30,7 @@ public enum PasswordlessMessage: String, Sendable, CaseIterable {
 }
 
 extension Recipient {
-  /// nil if neither is given.
+  /// Makes a recipient of an e-mail address or a phone number; nil if neither is given.
   /// - Throws: `.invalidArgument` if both are given.
   public init?(email: String?, phoneNumber: String?) throws(EnrollError) {
     switch (email, phoneNumber) {
@@ -65,8 +65,8 @@ extension Recipient {
     }
   }
 
-  /// One `@`, with text on both sides, and no character that ends an address or a header (RFC 5321 §4.1.2, §4.5.3.1).
-  /// Quoted local parts and address literals are refused.
+  /// Whether the text has one `@`, with text on both sides, and no character that ends an address or a header (RFC 5321
+  /// §4.1.2, §4.5.3.1). Quoted local parts and address literals are refused.
   private static func isAddress(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard let at = bytes.firstIndex(of: 0x40), bytes.lastIndex(of: 0x40) == at, (1...64).contains(at) else {

@@ -4,7 +4,7 @@
 
 /// The `prompt` of one request.
 struct RequestedPrompt {
-  /// nil if the request has no `prompt`.
+  /// The value of `prompt`; nil if the request has no `prompt`.
   let value: String?
   /// Whether a login is due, and the provider announces no value that asks for one.
   let lacksLogin: Bool

@@ -9,8 +9,8 @@ public struct SignInOptions: Sendable {
   public var kind: TransactionKind
   /// Replaces the configured scopes.
   public var scopes: [String]?
-  /// `none`, `login`, `consent`, `select_account`, `create`, or several separated by spaces (OpenID Connect Core
-  /// §3.1.2.1).
+  /// The `prompt`: `none`, `login`, `consent`, `select_account`, `create`, or several of these, separated by spaces
+  /// (OpenID Connect Core §3.1.2.1).
   public var prompt: String?
   /// The user who will probably sign in, for the provider's form (OpenID Connect Core §3.1.2.1): 1 to 512 bytes.
   public var loginHint: String?

@@ -64,7 +64,7 @@ struct DiscoveryDocument {
       || Scopes.contains("openid", in: ((try? texts("scopes_supported")) ?? nil) ?? [])
   }
 
-  /// nil if the member is absent or `null`.
+  /// The texts of a member that is a list; nil if the member is absent or `null`.
   func texts(_ name: String) throws(EnrollError) -> [String]? {
     guard let json = object[name], !json.isNull else { return nil }
     guard let array = json.array else { throw wrong(name, "expected an array") }

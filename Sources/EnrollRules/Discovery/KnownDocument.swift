@@ -1,7 +1,7 @@
 // A document that was fetched from the provider, and when it is fetched again. It is used until a valid response
 // replaces it: a proxy's page, a refusal or an outage says nothing about the provider.
 
-/// Whether a document that is still fresh may be outdated.
+/// How certain it is that a document, although still fresh, is outdated.
 public enum DocumentDoubt: Sendable {
   /// There is no sign that the document is outdated.
   case none

@@ -172,6 +172,6 @@ private struct ChallengeReader {
 }
 
 extension [UInt8] {
-  /// nil if the index is out of range.
+  /// The byte at an index; nil if the index is out of range.
   fileprivate subscript(safe index: Int) -> UInt8? { indices.contains(index) ? self[index] : nil }
 }

@@ -69,7 +69,7 @@ public enum HTTPDate {
     return nil
   }
 
-  /// Howard Hinnant's days_from_civil, for years from 1970 on.
+  /// Computes the days since 1970 with Howard Hinnant's days_from_civil, for years from 1970 on.
   private static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let era = shifted / 400

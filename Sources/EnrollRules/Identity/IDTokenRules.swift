@@ -36,21 +36,21 @@ struct IDTokenRule: Sendable {
 }
 
 extension IDTokenRule {
-  /// `iss` is the configured issuer, byte for byte (OpenID Connect Core §3.1.3.7, 2); for a template, the issuer of the
-  /// token's own tenant, and this tenant must be allowed.
+  /// Requires that `iss` is the configured issuer, byte for byte (OpenID Connect Core §3.1.3.7, 2). For a template, it
+  /// requires that `iss` is the issuer of the token's own tenant, and that this tenant is allowed.
   private static let issuer: Finding = { (claims, _, expected) throws(EnrollError) in
     expected.issuer.finding(claims.issuer, tenant: claims.tenant, allowing: expected.tenants)
   }
 
-  /// The token is meant for this client (OpenID Connect Core §3.1.3.7, 3).
+  /// Requires that the token is meant for this client (OpenID Connect Core §3.1.3.7, 3).
   private static let audience: Finding = { (claims, _, expected) throws(EnrollError) in
     if claims.audience.contains(where: { ASCII.equals($0, expected.clientID.text) }) { return nil }
     let came = claims.audience.count == 1 ? claims.audience[0] : "\(claims.audience.count) others"
     return "aud is \(PrintableText.bounded(came, maximumBytes: 128)), not \(expected.clientID)"
   }
 
-  /// `azp`, if present, is this client, and the token names no audience that is not trusted (OpenID Connect Core
-  /// §3.1.3.7, 3 to 5).
+  /// Requires that `azp`, if present, is this client, and that the token names no audience that is not trusted (OpenID
+  /// Connect Core §3.1.3.7, 3 to 5).
   private static let authorizedParty: Finding = { (claims, _, expected) throws(EnrollError) in
     if let party = claims.authorizedParty, !ASCII.equals(party, expected.clientID.text) {
       return "azp is \(PrintableText.bounded(party, maximumBytes: 128)), not \(expected.clientID)"
@@ -66,13 +66,13 @@ extension IDTokenRule {
     return claims.authorizedParty == nil ? "aud names \(shown), too, and azp is missing" : nil
   }
 
-  /// The token has not expired (OpenID Connect Core §3.1.3.7, 9).
+  /// Requires that the token has not expired (OpenID Connect Core §3.1.3.7, 9).
   private static let expiry: Finding = { (claims, _, expected) throws(EnrollError) in
     if expected.now < claims.expiresAt + expected.toleranceSeconds { return nil }
     return "exp \(claims.expiresAt.seconds) has passed \(expected.time)"
   }
 
-  /// The token is valid already (RFC 7519 §4.1.5).
+  /// Requires that the token is valid already (RFC 7519 §4.1.5).
   private static let notBefore: Finding = { (claims, _, expected) throws(EnrollError) in
     guard let notBefore = claims.notBefore, notBefore > expected.now + expected.toleranceSeconds else {
       return nil
@@ -80,20 +80,21 @@ extension IDTokenRule {
     return "nbf \(notBefore.seconds) has not come \(expected.time)"
   }
 
-  /// The token was not issued in the future (OpenID Connect Core §3.1.3.7, 10).
+  /// Requires that the token was not issued in the future (OpenID Connect Core §3.1.3.7, 10).
   private static let issueTime: Finding = { (claims, _, expected) throws(EnrollError) in
     if claims.issuedAt <= expected.now + expected.toleranceSeconds { return nil }
     return "iat \(claims.issuedAt.seconds) is in the future \(expected.time)"
   }
 
-  /// The token belongs to this request (OpenID Connect Core §3.1.3.7, 11).
+  /// Requires that the token belongs to this request (OpenID Connect Core §3.1.3.7, 11).
   private static let nonce: Finding = { (claims, _, expected) throws(EnrollError) in
     guard let sent = expected.nonce else { return nil }
     guard let came = claims.nonce else { return "nonce is \(claims.absence(of: "nonce"))" }
     return came == sent ? nil : "nonce is not the one that was sent"
   }
 
-  /// If `acr_values` were requested, `acr` is one of them (OpenID Connect Core §3.1.3.7, 12).
+  /// Requires that `acr` is one of the requested `acr_values`, if any were requested (OpenID Connect Core §3.1.3.7,
+  /// 12).
   private static let authenticationClass: Finding = { (claims, _, expected) throws(EnrollError) in
     if expected.acrValues.isEmpty { return nil }
     guard let came = claims.authenticationClass else {
@@ -103,10 +104,10 @@ extension IDTokenRule {
     return "acr is \(PrintableText.bounded(came, maximumBytes: 64)), which was not requested"
   }
 
-  /// If `max_age` was requested, the user signed in at most that long before the request (OpenID Connect Core
-  /// §3.1.2.1, §3.1.3.7, 13). `auth_time` and `iat` are both times of the provider's clock, so their comparison does
-  /// not depend on the device's clock. The time since the request is measured by the device, in a way that does not
-  /// depend on the device's date.
+  /// Requires, if `max_age` was requested, that the user signed in at most that long before the request (OpenID Connect
+  /// Core §3.1.2.1, §3.1.3.7, 13). `auth_time` and `iat` are both times of the provider's clock, so their comparison
+  /// does not depend on the device's clock. The time since the request is measured by the device, in a way that does
+  /// not depend on the device's date.
   private static let authenticationTime: Finding = { (claims, _, expected) throws(EnrollError) in
     guard let maxAge = expected.maxAgeSeconds else { return nil }
     guard let authTime = claims.authTime else {
@@ -127,8 +128,8 @@ extension IDTokenRule {
       + "\(expected.requestAgeSeconds) s before \(claims.issuedAt.seconds)"
   }
 
-  /// `at_hash`, if present, matches the access token of the same response (OpenID Connect Core §3.1.3.6): the left half
-  /// of the hash that belongs to the token's algorithm.
+  /// Requires that `at_hash`, if present, matches the access token of the same response (OpenID Connect Core §3.1.3.6):
+  /// the left half of the hash that belongs to the token's algorithm.
   private static let accessTokenHash: Finding = { (claims, algorithm, expected) throws(EnrollError) in
     guard let came = claims.accessTokenHash, let accessToken = expected.accessToken else { return nil }
     // EdDSA defines no hash: most providers use SHA-512, which is part of Ed25519; Glewlwyd uses SHA-256.
@@ -143,10 +144,10 @@ extension IDTokenRule {
     return "at_hash does not match the access token of the response"
   }
 
-  /// At a renewal the token continues the session (OpenID Connect Core §12.2): the issuer and the user stay the same.
-  /// Other members of `aud` may change; the rule about the audience requires this client. `auth_time` moves forward
-  /// when the user signs in again at the provider (Keycloak, Cognito, a step-up), but never back and never past `iat`.
-  /// The message contains no values, because they are personal.
+  /// Requires, at a renewal, that the token continues the session (OpenID Connect Core §12.2): the issuer and the user
+  /// must stay the same. Other members of `aud` may change; the rule about the audience requires this client.
+  /// `auth_time` may move forward, because the user may sign in again at the provider (Keycloak, Cognito, a step-up),
+  /// but never back and never past `iat`. The message contains no values, because they are personal.
   private static let continuity: Finding = { (claims, _, expected) throws(EnrollError) in
     guard let before = expected.previous else { return nil }
     guard claims.issuer == before.issuer else { return "iss is not the session's" }

@@ -1,4 +1,4 @@
-// R21, R22: the token is signed with a key of the issuer and an accepted algorithm.
+// Checks R21 and R22: the token must be signed with a key of the issuer and an accepted algorithm.
 
 import EnrollCrypto
 

@@ -46,8 +46,8 @@ public struct EndSessionRequest: Sendable {
     make(configuration: configuration, metadata: metadata, idTokenHint: nil, random: []) != nil
   }
 
-  /// Auth0, `GET /v2/logout`: it redirects to `returnTo` unchanged and adds nothing, so the state is a part of
-  /// `returnTo`. Auth0 compares its list of allowed URLs without the query.
+  /// The logout of Auth0, `GET /v2/logout`. Auth0 redirects to `returnTo` unchanged and adds nothing, so the state is a
+  /// part of `returnTo`. Auth0 compares its list of allowed URLs without the query.
   private static func auth0(_ configuration: Configuration, _ state: Secret?) -> EndSessionRequest {
     var query = FormEncoding(.query)
     query.add("client_id", configuration.clientID.text)
@@ -61,9 +61,9 @@ public struct EndSessionRequest: Sendable {
       redirectURI: configuration.postLogoutRedirectURI)
   }
 
-  /// Amazon Cognito, `GET /logout`: it redirects to `logout_uri` and adds nothing. It compares `logout_uri`
-  /// byte by byte with its list. The endpoint is at the domain of the user pool, like the authorization
-  /// endpoint, and is not always announced.
+  /// The logout of Amazon Cognito, `GET /logout`. Cognito redirects to `logout_uri` and adds nothing. It compares
+  /// `logout_uri` byte by byte with its list of allowed URLs. The endpoint is at the domain of the user pool, like the
+  /// authorization endpoint, and is not always announced.
   private static func cognito(_ configuration: Configuration, _ metadata: ProviderMetadata?)
     -> EndSessionRequest?
   {

@@ -101,7 +101,8 @@ public struct DPoPRequest: Equatable, Sendable {
     origin = url.text(0..<url.path.lowerBound)
   }
 
-  /// Letters, digits, `-` and `_`: the characters of `tchar` (RFC 9110 §5.6.2) that methods use.
+  /// Whether the byte is a letter, a digit, `-` or `_`: these are the characters of `tchar` (RFC 9110 §5.6.2) that
+  /// methods use.
   private static func isTokenByte(_ byte: UInt8) -> Bool {
     ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == 0x2D || byte == 0x5F
   }

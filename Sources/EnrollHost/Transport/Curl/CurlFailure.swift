@@ -158,8 +158,8 @@ enum CurlFailure {
     return number == EMFILE || number == ENFILE
   }
 
-  /// Text of libcurl: printable ASCII, at most 200 bytes. The text is in a buffer of CURL_ERROR_SIZE bytes with a
-  /// terminator.
+  /// Filters a text of libcurl: only printable ASCII, at most 200 bytes. The text is in a buffer of CURL_ERROR_SIZE
+  /// bytes with a terminator.
   static func words(_ text: UnsafePointer<CChar>) -> String {
     PrintableText.bounded(String(cString: text), maximumBytes: 200)
   }

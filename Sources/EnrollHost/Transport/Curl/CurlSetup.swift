@@ -62,8 +62,8 @@ struct CurlSetup {
     note(code == CURLE_UNKNOWN_OPTION ? enroll_curl_set_protocol_bits(curl, easy) : code)
   }
 
-  /// TLS 1.2 or later, with checks of the certificate chain and of the host name (R19). `caFile` replaces the system's
-  /// authorities.
+  /// Requires TLS 1.2 or later, with checks of the certificate chain and of the host name (R19). `caFile` replaces the
+  /// system's authorities.
   mutating func tls(caFile: String?) {
     long(CURLOPT_SSL_VERIFYPEER, 1)
     long(CURLOPT_SSL_VERIFYHOST, 2)
@@ -84,7 +84,7 @@ struct CurlSetup {
     return true
   }
 
-  /// `body` must stay valid until the handle is cleaned up.
+  /// Sets the method and the body. `body` must stay valid until the handle is cleaned up.
   mutating func method(_ method: HTTPRequest.Method, _ body: UnsafeRawBufferPointer) {
     if method == .post || !body.isEmpty {
       long(CURLOPT_POST, 1)
@@ -107,8 +107,8 @@ struct CurlSetup {
     note(enroll_curl_set_offset(curl, easy, CURLOPT_MAXFILESIZE_LARGE, Int64(max(bytes, 1))))
   }
 
-  /// `reader` must stay valid until the handle is cleaned up. A plain http request opens sockets to loopback addresses
-  /// only.
+  /// Sets the callbacks, which pass the response to `reader`. `reader` must stay valid until the handle is cleaned up.
+  /// A plain http request opens sockets to loopback addresses only.
   mutating func receivers(_ reader: ResponseReader, isPlain: Bool) {
     let opaque = UnsafeRawPointer(Unmanaged.passUnretained(reader).toOpaque())
     note(

@@ -164,7 +164,7 @@ package final class StreamingExchanges {
     return exchange
   }
 
-  /// Ends an exchange at once and closes its connection. Its receiver is not called any more.
+  /// Ends an exchange at once and closes its connection. The exchange's receiver is not called any more.
   package func stop(_ exchange: StreamedExchange) {
     guard let index = running.firstIndex(where: { $0 === exchange }) else { return }
     running.remove(at: index)
@@ -193,8 +193,8 @@ package final class StreamingExchanges {
     }
   }
 
-  /// Begins an exchange again if its connection took too long only because the process was stopped in the meantime:
-  /// libcurl counts that time, too.
+  /// Begins an exchange again, and returns true, if its connection took too long only because the process was stopped
+  /// in the meantime: libcurl counts that time, too.
   private func connectsAgain(_ exchange: StreamedExchange, _ code: CURLcode) -> Bool {
     guard code == CURLE_OPERATION_TIMEDOUT, isUnsent(exchange) else { return false }
     exchange.connecting?.update()
