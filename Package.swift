@@ -4,7 +4,7 @@ import PackageDescription
 // ENROLL_EMBEDDED=1 compiles the programs and the C library that ship as Embedded Swift, which needs no Swift runtime
 // (scripts/build). See CONTRIBUTING.md, "The code that ships".
 let embedded = Context.environment["ENROLL_EMBEDDED"] == "1"
-// ENROLL_HTTP=host leaves libcurl out: the program that uses the library sends its requests.
+// ENROLL_HTTP=host leaves libcurl out: the program that uses the library sends the library's requests.
 let hasCurl = Context.environment["ENROLL_HTTP"] != "host"
 
 let strict: [SwiftSetting] = [
@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   .treatAllWarnings(as: .error),
 ]
-/// Modules that stay inside the Embedded subset, also in the debug build.
+/// The settings of modules that use only the Embedded subset of Swift, even in the debug build.
 let portable: [SwiftSetting] =
   embedded
   ? strict + [.enableExperimentalFeature("Embedded"), .unsafeFlags(["-wmo"])]
@@ -94,7 +94,7 @@ var targets: [Target] = [
     swiftSettings: portable),
 ]
 
-// These targets do not ship. `make bench` sets the variable.
+// These targets do not ship. `make bench` sets ENROLL_BENCH.
 if !embedded || Context.environment["ENROLL_BENCH"] == "1" {
   targets += [
     // Measures the cost of each step, compared with plain C (`make bench`).
@@ -255,7 +255,7 @@ if !embedded {
         "EnrollJSON", "Expectations", "StoreSupport",
       ],
       path: "Tests/units/EnrollHostTests", swiftSettings: strict),
-    // Replaces functions of the C library under the store. It is only for tests, and no product contains it.
+    // Replaces functions of the C library that the store calls. It is only for tests, and no product contains it.
     .target(name: "SystemCalls", path: "Tests/units/SystemCalls"),
     // A program that the store's tests run, kill, fork, and start as another user.
     .executableTarget(

@@ -57,7 +57,8 @@ def main(user, enrolld, sandbox_program, timeout):
             state = daemon.call("registration.confirm", client=client, transaction=state["transaction"])["state"]
         step("confirmed", f"{state['state']}, {state['reason']}")
 
-        # Before each request of your own, get a valid token. If it is due, it is renewed; otherwise nothing is sent.
+        # Before each request of your own, get a valid token. If the token is due for renewal, it is renewed; otherwise
+        # nothing is sent.
         token = daemon.call("token.access", client=client)
         step("token", f"{abridged(token['accessToken'])}, {token['tokenType']}, {lifetime(token)}")
 
@@ -265,7 +266,7 @@ def step(name, text):
 
 
 def abridged(secret):
-    """The first characters of a token, which show that two tokens differ; never the whole token."""
+    """The first characters of a token: enough to show that two tokens differ, but never the whole token."""
     return f"{secret[:6]}… ({len(secret)} characters)"
 
 

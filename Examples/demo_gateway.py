@@ -43,17 +43,17 @@ def main(user, built, port, timeout):
             user.visit(f"{base}/signup", "sign up with Sandbox: alice, password alice-password", press="Sandbox")
             step("registered", gateway.wait_for(r"account (\S+) registered"))
 
-            # An app in C: EnrollKit opens the gateway's address and redeems the one-time code that comes back. Its
-            # token is a session of the gateway: no token of the provider is on this device.
+            # An app in C: EnrollKit opens the gateway's address and redeems the one-time code that comes back. The
+            # app's token is a session of the gateway: no token of the provider is on this device.
             in_c = App("C", gateway_app_in_c(folder), base, folder / "c", "sandbox")
             in_c.sign_in(user)
 
-            # Alice also has a user at Canaille. She signs in there, too, and so connects both with her account: it
-            # now has two ways to sign in.
+            # Alice also has a user at Canaille. She signs in there, too, and so connects this user with her account.
+            # The account now has two ways to sign in.
             user.visit(f"{base}/account", "connect Canaille: alice, password alice-pass", press="Connect Canaille")
             step("connected", gateway.wait_for(r"an identity was linked to account"))
 
-            # An app in Python, by the other provider: the same account.
+            # An app in Python signs in through the other provider, and gets the same account.
             python = [sys.executable, ROOT / "Examples/gateway_app.py"]
             in_python = App("Python", python, base, folder / "python", "canaille", PYTHON)
             in_python.sign_in(user)
@@ -73,7 +73,7 @@ def main(user, built, port, timeout):
 
 
 class App:
-    """A program with EnrollKit, which signs in if it has no session."""
+    """A program that uses EnrollKit. It signs in if it has no session."""
 
     def __init__(self, name, command, base, store, provider, environment=None):
         self.name = name
@@ -222,7 +222,7 @@ class Robot:
         step("the user", f"sees “{self.page.title()}”")
 
     def answers_a_form(self):
-        """Answers the form if the page is a provider's; returns whether it was."""
+        """Fills in and sends the form if the page is a provider's. Returns whether the page was a provider's."""
         if self.page.locator(self.AGREES).count():
             self.go(self.page.locator(self.AGREES).click)
             return True

@@ -11,7 +11,8 @@ import { EnrollError } from 'enrollkit';
 
 import { openSession, scheme } from './session.mjs';
 
-// Only one instance runs. It has the store open, and receives the redirects that the system passes to other instances.
+// Only one instance runs, and only it opens the store. If the system starts another instance with a redirect, Electron
+// passes the redirect to the first instance.
 if (!app.requestSingleInstanceLock()) app.exit();
 if (scheme) app.setAsDefaultProtocolClient(scheme);
 

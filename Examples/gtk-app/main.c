@@ -42,7 +42,7 @@ static gboolean works(enroll_status status, const enroll_error *error, gboolean 
   return status == ENROLL_OK;
 }
 
-/* The value of a text member; a larger app reads the JSON with a library. */
+/* Finds a text member of a JSON object and returns its value. A larger app would use a JSON library. */
 static char *member(const char *json, const char *name) {
   char *key = g_strdup_printf("\"%s\":\"", name);
   const char *at = strstr(json, key);

@@ -87,12 +87,13 @@ static inline CURLcode enroll_curl_set_socket_opener(
     const struct enroll_curl *curl, CURL *easy, curl_opensocket_callback value) {
   return curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
-// For libcurl before 7.85, which takes the allowed protocols only as a bit mask.
+// Sets the allowed protocols of libcurl before 7.85, which accepts them only as a bit mask.
 static inline CURLcode enroll_curl_set_protocol_bits(const struct enroll_curl *curl, CURL *easy) {
   long option = 181;  // CURLOPT_PROTOCOLS, whose name is deprecated
   return curl->easy_setopt(easy, (CURLoption)option, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 }
-// Called with the SSL_CTX of a connection after libcurl has configured it, before anything is sent.
+// libcurl calls this function with the SSL_CTX of a connection, after it has configured the SSL_CTX and before it sends
+// anything.
 static inline CURLcode enroll_curl_drop_key_log(CURL *easy, void *context, void *curl) {
   (void)easy;
   ((const struct enroll_curl *)curl)->set_key_log(context, NULL);

@@ -1,9 +1,9 @@
 // libevent's event loop and its listeners (libevent_core): no evhttp, no bufferevents.
 #ifndef ENROLL_CEVENT_SHIM_H
 #define ENROLL_CEVENT_SHIM_H
-// This include must come first. Then the types of sockets belong to CPosix, whichever of the two modules Swift loads
-// first, and libevent's headers, which define _GNU_SOURCE, come too late to change fd_set. Swift refuses two modules
-// that define a type differently.
+// This include must come first, for two reasons. The types of sockets then belong to CPosix, no matter which of the two
+// modules Swift loads first. And libevent's headers, which define _GNU_SOURCE, then come too late to change fd_set:
+// Swift refuses two modules that define a type differently.
 #include "../CPosix/shim.h"
 
 #include <event2/event.h>

@@ -53,7 +53,7 @@ static inline int enroll_openssl_is_a(const struct enroll_openssl *_Nonnull func
 }
 
 #ifdef ENROLL_OPENSSL_STATIC
-// libcrypto is part of this library (OPENSSL=static).
+// With OPENSSL=static, libcrypto is part of this library: there is nothing to open.
 static inline void *enroll_openssl_open(const char *name) { return (void *)name; }
 static inline const char *enroll_openssl_open_error(void) { return NULL; }
 #define ENROLL_OPENSSL_FIND(library, name) ((void *)&name)
@@ -84,7 +84,7 @@ static inline void enroll_openssl_keep_at_exit(const struct enroll_openssl *_Non
   functions->OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
 }
 
-// Whether a reason in the error queue is a lack of memory.
+// Whether a code of the error queue means a lack of memory.
 static inline int enroll_openssl_is_memory(unsigned long code) { return ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE; }
 
 // A pointer that threads share. enroll_atomic_fill stores a value if the cell is empty: it returns 1, or 0 if the cell was

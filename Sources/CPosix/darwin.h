@@ -32,7 +32,8 @@ static inline ssize_t enroll_posix_random(void *bytes, size_t size) {
 }
 
 // Makes a descriptor close-on-exec and, unless `waits`, non-blocking. These are separate calls after the call that made
-// the descriptor, so a child process that is started in between inherits it. Closes the descriptor on failure.
+// the descriptor, so a child process that is started in between inherits the descriptor. Closes the descriptor on
+// failure.
 static inline int enroll_system_prepare(int fd, _Bool waits) {
   if (fd < 0) return fd;
   if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && (waits || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)) return fd;

@@ -4,8 +4,8 @@
 #define ENROLL_CPOSIX_FILE_LOCK_H
 #include <fcntl.h>
 #include <unistd.h>
-// Takes the lock, without waiting. The lock ends with the process, or when the process closes
-// any descriptor of the file.
+// Locks the file, without waiting. The lock ends with the process, or when the process closes any descriptor of the
+// file.
 static inline int enroll_posix_lock_file(int fd) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   return fcntl(fd, F_SETLK, &lock);

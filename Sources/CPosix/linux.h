@@ -54,7 +54,7 @@ static inline long enroll_posix_key_read(long key, void *content, size_t size) {
   return syscall(SYS_keyctl, KEYCTL_READ, key, content, size);
 }
 
-// Makes all threads use one heap, which grows by 256 KiB. musl has only one heap.
+// Makes all threads use one heap, which grows in steps of 256 KiB. musl has only one heap.
 static inline void enroll_posix_share_heap(void) {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 1);
@@ -73,8 +73,8 @@ static inline void enroll_posix_return_memory(void) {
 }
 
 #ifdef __GLIBC__
-// The words of the command line, and their number in `*count`. The kernel puts them at the end of the stack: the
-// number, then the pointers. glibc's loader keeps that address. NULL if another loader started the program.
+// The words of the command line, and their number in `*count`. At the end of the stack, the kernel puts the number and
+// then the pointers to the words, and glibc's loader stores that address. NULL if another loader started the program.
 static inline char **enroll_posix_command_words(long *count) {
   void *const *end = (void *const *)dlsym(NULL, "__libc_stack_end");  // NULL is RTLD_DEFAULT
   if (!end || !*end) return NULL;

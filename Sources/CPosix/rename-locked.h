@@ -1,11 +1,12 @@
 // Renames a file, but not over an existing one, where neither renameat2(2) nor linkat(2) may be called. While the
-// folder is locked (flock(2)), it checks that the new name is free, and then renames. Threads and processes that rename
-// with this function exclude each other. A file that other code creates between the check and the rename is replaced.
+// folder is locked (flock(2)), the function checks that the new name is free, and then renames the file. Threads and
+// processes that rename with this function exclude each other. A file that other code creates between the check and the
+// rename is replaced.
 #ifndef ENROLL_CPOSIX_RENAME_LOCKED_H
 #define ENROLL_CPOSIX_RENAME_LOCKED_H
 // Returns 0, or -1 with errno, EEXIST if the new name exists.
 static inline int enroll_system_rename_locked(int folder, const char *old, const char *name) {
-  // A separate descriptor, because a lock belongs to the open file description, and another thread uses `folder`.
+  // The lock needs its own descriptor: a lock belongs to the open file description, and threads share that of `folder`.
   int lock = enroll_posix_own(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (lock < 0) return -1;
   int done = flock(lock, LOCK_EX);

@@ -2,8 +2,7 @@
 // functions here. The differences between systems are in the back ends: linux.h, android.h and darwin.h define the same
 // functions (enroll_posix_… for Swift, enroll_system_… for this file) with the same meaning. libraries.h names the shared
 // libraries of each system.
-// Neither this shim nor another one may define _GNU_SOURCE: it changes fd_set, and Swift refuses modules that disagree about a
-// type.
+// No shim may define _GNU_SOURCE: that macro changes fd_set, and Swift refuses modules that define a type differently.
 #ifndef ENROLL_CPOSIX_SHIM_H
 #define ENROLL_CPOSIX_SHIM_H
 #include <arpa/inet.h>
@@ -116,7 +115,7 @@ static inline const struct dirent *enroll_posix_next_entry(DIR *stream, int *err
   *error = entry == NULL ? errno : 0;
   return entry;
 }
-// `d_name` is an array inside its struct, which Swift would copy.
+// The name of an entry, not copied. Swift would copy `d_name`, because that array is inside its struct.
 static inline const char *enroll_posix_entry_name(const struct dirent *entry) {
   return entry->d_name;
 }
@@ -151,11 +150,12 @@ static inline void enroll_posix_note_start(struct enroll_posix_start *start) {
   pthread_sigmask(SIG_SETMASK, NULL, &start->mask);
 }
 
-// This function is linked into the library, so that the handler belongs to the library.
+// Registers a handler that runs at exit. The call of atexit is in the library's own code, so that the handler belongs
+// to the library.
 static inline int enroll_posix_at_exit(void (*handler)(void)) { return atexit(handler); }
 static inline _Bool enroll_posix_is_open(int fd) { return fcntl(fd, F_GETFD) >= 0; }
 
-/// Makes reads and writes of this end of a pipe block, also in other processes that have the same end.
+/// Makes this end of a pipe blocking, so that reads and writes wait, also in other processes that have the same end.
 static inline void enroll_posix_make_blocking(int fd) {
   int flags = fcntl(fd, F_GETFL);
   if (flags >= 0) fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
@@ -193,8 +193,8 @@ static inline void enroll_posix_handle_signal(int number, void (*handler)(int)) 
   sigemptyset(&action.sa_mask);
   sigaction(number, &action, NULL);
 }
-// The signals that other threads or processes send: all except the signals for faults of the thread itself. If those
-// were blocked, a fault would kill the process without the host's handler.
+// The signals that other threads or processes send: all except the signals for faults of the thread itself. If the
+// fault signals were blocked, a fault would kill the process without the host's handler.
 static inline void enroll_posix_outside_signals(sigset_t *set) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
   sigfillset(set);
@@ -288,9 +288,9 @@ static inline int enroll_posix_socket(int family, int type, int protocol) {
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, enroll_system_socket(family, type, protocol, 1));
 }
-// Socket addresses are cast between their families here, because Swift can do that only with rebound memory.
-// `family` is AF_INET (127.0.0.1) or AF_INET6 (::1). With port 0 the system chooses the port. The socket listens,
-// close-on-exec and non-blocking. Returns -1 with errno on failure.
+// Makes a socket that listens on the loopback address, close-on-exec and non-blocking. `family` is AF_INET (127.0.0.1)
+// or AF_INET6 (::1). With port 0 the system chooses the port. Returns -1 with errno on failure. Written in C, because
+// Swift can cast a socket address to another family only with rebound memory.
 static inline int enroll_posix_listen_loopback(int family, uint16_t port, int backlog) {
   enroll_posix_low low = enroll_posix_take_low();
   int fd = enroll_posix_own_above(low, enroll_system_socket(family, SOCK_STREAM, 0, 0));

@@ -1,4 +1,4 @@
-// Finds the words of the command line with C libraries that do not keep them: in memory they come before the
+// Finds the words of the command line if the C library does not keep them. In memory, the words come before the
 // environment.
 #ifndef ENROLL_CPOSIX_WORDS_H
 #define ENROLL_CPOSIX_WORDS_H
@@ -9,7 +9,8 @@ static inline char **enroll_posix_command_words(long *count) {
   extern char **environ;
   if (!environ || environ[-1]) return NULL;
   char **first = environ - 1;
-  // Goes back to the number of words, which no pointer equals, because no pointer is that small.
+  // Goes back over the pointers until it finds the number of words. No pointer is mistaken for that number, because no
+  // pointer is that small.
   for (*count = 0; (intptr_t)first[-1] != *count; first--) ++*count;
   return first;
 }

@@ -101,7 +101,7 @@ static inline void enroll_postgresql_silence(
   functions->PQsetNoticeReceiver(connection, enroll_postgresql_ignore_notice, NULL);
 }
 
-// Waits until there is something to read. Returns 1, or 0 after this many milliseconds, or -1 with errno.
+// Waits until there is something to read. Returns 1; 0 if nothing came within `milliseconds`; or -1 with errno.
 static inline int enroll_postgresql_wait(int fd, int milliseconds) {
   struct pollfd wanted = {.fd = fd, .events = POLLIN, .revents = 0};
   int found = poll(&wanted, 1, milliseconds);

@@ -65,8 +65,8 @@ struct enroll_secret {
 #undef ENROLL_SECRET_FIELD
 };
 
-// Whether an error only means that no answer came: G_IO_ERROR_CANCELLED and TIMED_OUT; or, of G_DBUS_ERROR, NO_REPLY,
-// TIMEOUT and TIMED_OUT.
+// Whether an error only means that no answer came. Such errors are CANCELLED and TIMED_OUT of G_IO_ERROR, and NO_REPLY,
+// TIMEOUT and TIMED_OUT of G_DBUS_ERROR.
 static inline int enroll_secret_is_silence(
     const struct enroll_secret *_Nonnull functions, const struct enroll_secret_error *_Nonnull error) {
   const char *domain = functions->g_quark_to_string(error->domain);

@@ -8,11 +8,11 @@ import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
-/// An audience that a caller names; NULL: the session's own token.
+/// An audience that a caller names. NULL means the session's own token.
 public typealias AudienceIn = UnsafePointer<enroll_audience>
 
 extension ClientHandle {
-  /// - Throws: `.invalidArgument` with the name of the member.
+  /// - Throws: `.invalidArgument` with the name of the member that is invalid.
   fileprivate func audience(_ audience: AudienceIn?) throws(EnrollError) -> TokenAudience? {
     guard let audience else { return nil }
     let given = try enroll_audience(reading: audience)

@@ -1,5 +1,5 @@
-// Bytes that are passed to C and wiped when C frees them. A buffer is also a handle, so that a struct that was copied
-// and freed twice is freed only once (R41).
+// Bytes that are passed to C and wiped when C frees them. A buffer is also a handle, so that the bytes are freed only
+// once, even if C copies the struct and frees both copies (R41).
 
 import CEnroll
 import EnrollRules
@@ -27,7 +27,7 @@ final class Buffer {
 }
 
 extension enroll_buf {
-  /// - Throws: `.busy` if C has not freed a million buffers.
+  /// - Throws: `.busy` if C still has a million buffers that it has not freed.
   init(_ content: UnsafeRawBufferPointer) throws(EnrollError) {
     let buffer = Buffer(content)
     guard let handle = Buffer.table.insert(buffer) else {

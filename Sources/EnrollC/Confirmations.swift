@@ -31,7 +31,7 @@ public func enroll_registration_confirm(_ client: Handle?, _ state: StateOut?, _
   -> enroll_status
 {
   returningState(client, state, error) { handle throws(EnrollError) in
-    // A program that does not use enroll_account_waiting shows the claims of enroll_identity_profile. They
+    // A program that does not use enroll_account_waiting shows the claims of enroll_identity_profile. Those claims
     // belong to the confirmed session, not to the sign-in that waits.
     guard try !handle.client.waitsBesideAnotherUser() else {
       throw EnrollError(

@@ -17,7 +17,7 @@ private struct Constant: Sendable {
     text = PermanentText(name)
   }
 
-  /// In the order of the header.
+  /// All constants, in the order of the header.
   static let all: [Constant] = statuses + blames + limits + registration + tokens + sizes
 
   private static var statuses: [Constant] {

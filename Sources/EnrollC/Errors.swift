@@ -36,7 +36,7 @@ func reportingReason(
   do throws(EnrollError) {
     try enroll_error.check(error)
   } catch {
-    // The error struct is too short to describe the error.
+    // The caller's error struct is too short for a description, so only the status is returned.
     return error.code.rawValue
   }
   var reason = ENROLL_OK

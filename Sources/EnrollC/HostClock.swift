@@ -17,7 +17,8 @@ final class HostClock: Clock, @unchecked Sendable {
   private let monotonic: Function
   private let system = SystemClock()
   private let name: String
-  /// The interval at which a sleeping thread reads the clock, which may be set forward meanwhile, in nanoseconds.
+  /// The interval, in nanoseconds, at which a sleeping thread reads the clock again: the clock may be set forward while
+  /// the thread sleeps.
   private static let slice: Int64 = 50_000_000
 
   /// - Throws: `.invalidArgument` if one of the functions is NULL.

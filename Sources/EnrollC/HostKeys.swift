@@ -8,7 +8,7 @@ import EnrollCrypto
 import EnrollHost
 
 extension KeyPlan {
-  /// nil for NULL, which means the default.
+  /// The key provider that the struct names; nil for NULL, which means the default.
   static func read(_ pointer: UnsafePointer<enroll_keys>?) throws(EnrollError) -> KeyPlan? {
     guard let pointer else { return nil }
     return try KeyPlan(try enroll_keys(reading: pointer))

@@ -112,7 +112,7 @@ private struct RequestMemory {
     }
   }
 
-  /// The text in a buffer. Headers may have tokens, and the memory of a buffer is wiped.
+  /// Copies the text to a buffer. Headers may contain tokens, and the memory of a buffer is wiped.
   private static func text(_ text: String) -> Buffer { Array(text.utf8).withUnsafeBytes { Buffer($0) } }
 }
 

@@ -225,7 +225,7 @@ enum TokenCopy {
   static func fromMemory(
     _ client: UInt, _ minimumLifetime: Int64, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int
   ) -> (count: Int, expiresAt: UnixTime)? {
-    // For a client with the host's clock, the word is 0.
+    // For a client with the host's clock, the slot's word is 0.
     guard let slot = ClientHandle.table.unretainedSlot(client), let token = TokenPointer(address: slot.word),
       !HostCode.mark.isSet,
       let copied = token.copy(

@@ -11,11 +11,11 @@ import Foundation
 
 /// The reason to send a request again after a 401.
 enum ExchangeStep: Equatable {
-  /// A proof for the request to which the server redirected.
+  /// The request needs its own proof, because it follows a redirect.
   case proof
-  /// A proof with the nonce that the server requires.
+  /// The server requires a proof with this nonce.
   case nonce(String)
-  /// Another token.
+  /// The server refused the token, so the request needs another token.
   case renewal
 }
 
@@ -76,10 +76,10 @@ struct TokenOrigin: Equatable {
   }
 }
 
-/// One request from its first sending to its last answer. Each step happens at most once, except new proofs. Steps
-/// happen only at the first origin.
+/// One request from its first sending to its last answer. Each step happens at most once; only ``ExchangeStep/proof``
+/// may happen again. Only an answer of the first origin causes a step.
 struct AuthorizedExchange {
-  /// The most proofs, for a server that redirects in a loop.
+  /// The maximum number of proofs, because a server may redirect in a loop.
   static let maximumProofs = 20
 
   private let origin: TokenOrigin

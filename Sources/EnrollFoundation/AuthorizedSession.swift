@@ -13,8 +13,8 @@ public import Foundation
 /// A request that the server rejects with 401 is sent once more: with the nonce that the server requires, or with a
 /// token that was renewed in the meantime. If the rejection follows redirects, only the last request is sent again.
 /// Requests that get 401 at the same time share one renewal. A request with a body stream is not sent again. After a
-/// redirect to another origin, that server gets no token and causes no renewal. One call makes at most 20 proofs,
-/// however often the server redirects.
+/// redirect to another origin, the server there gets no token, and its 401 causes no renewal. One call makes at most 20
+/// proofs, however often the server redirects.
 public struct AuthorizedSession: Sendable {
   private let client: EnrollClient
   private let session: URLSession
@@ -90,7 +90,7 @@ public struct AuthorizedSession: Sendable {
 extension EnrollClient {
   /// The request with a valid token, for your own URLSession: `Authorization`, and `DPoP` if the token is bound. Sends
   /// nothing; after a 401 call ``EnrollKit/EnrollClient/rejected(_:resource:scope:timeout:)``. ``AuthorizedSession``
-  /// does both, and keeps the token at its origin.
+  /// sends the request and handles a 401 itself, and keeps the token at its origin.
   /// - Throws: as ``AuthorizedSession/data(for:)``, without the errors of URLSession.
   public func authorized(
     _ request: URLRequest, resource: String? = nil, scope: [String]? = nil

@@ -1,12 +1,12 @@
 // The desktop's browser as a UserAgent (RFC 8252 §8.1), for loopback redirects: the client listens for the redirect
-// itself. Refuses other redirects. It also refuses a machine without a desktop, where the host shows the URL.
+// itself. Other redirects are refused. So is a machine without a desktop: there the host shows the URL.
 
 public import EnrollKit
 import Foundation
 
 /// The programs in the environment variable `BROWSER`, otherwise `xdg-open`, or `open` on macOS (not tested there).
 ///
-/// `try await client.signIn(using: DesktopBrowser())` opens it and waits for the redirect.
+/// `try await client.signIn(using: DesktopBrowser())` opens the browser and waits for the redirect.
 public struct DesktopBrowser: UserAgent {
   /// Programs with their arguments, tried in this order.
   private let commands: [[String]]

@@ -1,6 +1,6 @@
-// Sends single requests of URLSession, and keeps the token at its origin: a redirect to another origin loses
-// Authorization and DPoP, whatever Foundation itself does on this system. The class is a delegate, because Foundation
-// asks only delegates about redirects.
+// Sends single requests of URLSession, and keeps the token at its origin: after a redirect to another origin, the
+// request has neither Authorization nor DPoP, whatever Foundation itself does on this system. The class is a delegate,
+// because Foundation asks only delegates about redirects.
 
 import EnrollKit
 import Foundation
@@ -46,7 +46,7 @@ final class RedirectGuard: NSObject, URLSessionDataDelegate {
     newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
   ) {
     var request = request
-    // A proof is valid for one URL only.
+    // The proof is removed, because it is valid for one URL only.
     request.setValue(nil, forHTTPHeaderField: "DPoP")
     let first = try? TokenOrigin(task.originalRequest?.url)
     let next = try? TokenOrigin(request.url)

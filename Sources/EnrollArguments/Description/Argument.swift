@@ -73,13 +73,13 @@ package struct Argument: Sendable {
 /// The source of the values that a shell offers.
 package enum Completion: Sendable {
   case none
-  /// Files with this extension, or all files; also the folders that lead to them.
+  /// Files with this extension, or all files if it is nil. Also folders, because such files may be inside them.
   case files(extension: String?)
   case folders
   case words([String])
   /// Another command line, from this word on: the shell completes it as if it stood alone.
   case commandLine
-  /// The program finds the values when the shell asks, from the words before the word to complete.
+  /// Values that the program finds when the shell asks. The function gets the words before the word to complete.
   case found(@Sendable ([String]) -> [String])
 }
 

@@ -12,7 +12,7 @@ package struct Command: Sendable {
   /// Options that the command shares with other commands. Help shows them last.
   package let groups: [Group]
   package let subcommands: [Command]
-  /// The subcommand that runs if none is named.
+  /// The subcommand that runs if the command line names no subcommand.
   package let defaultSubcommand: String?
   /// Runs the command. The result is the exit status.
   package let action: (@Sendable (Values) throws(UsageError) -> Int32)?

@@ -65,7 +65,7 @@ extension Parameter where Value == [String] {
   }
 
   /// Every word after `--`, at least one.
-  /// - Parameter whenMissing: the error message if there is none.
+  /// - Parameter whenMissing: the error message if there is no such word.
   package static func rest(
     _ name: String, help: String, whenMissing: String, completion: Completion = .files(extension: nil)
   ) -> Self {

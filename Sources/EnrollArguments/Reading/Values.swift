@@ -16,7 +16,7 @@ package struct Values: Sendable {
   /// The texts that were given for an argument, for a command whose arguments come from a table.
   package func words(_ argument: Argument) -> [String] { texts(argument) ?? [] }
 
-  /// nil for an argument that was not given.
+  /// The texts that were given for an argument; nil if the argument was not given.
   func texts(_ argument: Argument) -> [String]? {
     given.first { $0.name == argument.title }?.texts
   }
@@ -40,9 +40,9 @@ package struct UsageError: Error, Equatable {
 /// The meaning of a command line.
 package enum Reading: Sendable {
   case command(Invocation)
-  /// For standard output; the exit status is 0.
+  /// A text for standard output; the exit status is 0.
   case output(String)
-  /// For standard error; the exit status is ``Program/usageStatus``.
+  /// A message for standard error; the exit status is ``Program/usageStatus``.
   case refusal(String)
 }
 

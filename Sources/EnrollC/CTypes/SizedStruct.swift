@@ -9,7 +9,7 @@ import EnrollRules
 protocol SizedStruct {
   init()
   var struct_size: Int { get set }
-  /// Its name in the header, for error messages.
+  /// The struct's name in the header, for error messages.
   static var name: String { get }
   /// The struct's size in the first version of the header that had the struct. It never changes. Until a member is
   /// added, it is also the current size.

@@ -4,7 +4,7 @@ import EnrollRules
 import EnrollJSON
 import EnrollPosix
 
-/// The most bytes of a text.
+/// The largest sizes of texts, in bytes.
 enum TextLimit {
   /// Names of commands, transactions, constants.
   static let name = 256

@@ -26,7 +26,7 @@ extension enroll_transaction {
 }
 
 extension SignInOptions {
-  /// - Throws: `.invalidArgument` with the name of the member.
+  /// - Throws: `.invalidArgument` with the name of the member that is invalid.
   init(_ options: UnsafePointer<enroll_begin_options>?) throws(EnrollError) {
     self.init()
     guard let options else { return }

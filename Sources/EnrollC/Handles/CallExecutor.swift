@@ -18,7 +18,7 @@ final class CallExecutor: Sendable {
 
   init(callbacks: CallbackExecutor) { self.callbacks = callbacks }
 
-  /// For calls without a client.
+  /// The executor of calls without a client.
   static let clientless = PerProcess { CallExecutor(callbacks: .ownThread) }
 
   /// Set while a callback runs on the thread that completed its call.
@@ -48,7 +48,7 @@ final class CallExecutor: Sendable {
     }
   }
 
-  /// Starts a call that blocks no thread: `work` returns at once, and completes later or before it returns.
+  /// Starts a call that blocks no thread: `work` does not wait; it calls the completion before it returns, or later.
   func startDetached<Value: Sendable>(
     _ pending: UnsafeMutablePointer<OpaquePointer?>?,
     _ work: (CancellationFlag, @escaping @Sendable (Result<Value, EnrollError>) -> Void) -> Void,
@@ -71,7 +71,8 @@ final class CallExecutor: Sendable {
         throw EnrollError(.busy, "too many handles are in use")
       }
       handle = made
-      // Set before the start, because the callback may run first, and may free the handle.
+      // The handle is written before the call starts, because the callback may run before this function returns, and
+      // may free the handle.
       pending.pointee = OpaquePointer(bitPattern: made)
     }
     let ticket = closing.onCancel { call.cancellation.cancel() }

@@ -18,7 +18,7 @@ enum CallbackExecutor {
     .thread(WorkerPool(threads: 1, queue: .max, idleSeconds: 1), HostSignalMask())
   }
 
-  /// Submits a callback that must not be lost: each call and each subscription has one.
+  /// Submits a callback that must not be lost. Each call and each subscription has one such callback.
   /// - Returns: false if no thread could be started.
   func submit(completion: @escaping WorkerPool.Job) -> Bool {
     switch self {

@@ -24,7 +24,8 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   private let chunks: UnsafeMutablePointer<Atomic<UInt>>
   /// The number of slots that were ever used.
   private let used = Atomic<UInt32>(0)
-  /// The last slot that became free, plus 1; in the upper half a count that grows with every change.
+  /// The lower half is the index of the slot that became free last, plus 1. The upper half is a count that grows with
+  /// every change.
   private let free = Atomic<UInt64>(0)
 
   init(kind: UInt) {
@@ -57,8 +58,8 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     return body(object)
   }
 
-  /// The slot of a handle of this kind, whether the handle is valid or not. Does not count as a user, so the object may
-  /// be released at any time.
+  /// The slot of a handle of this kind, whether the handle is valid or not. The caller does not count as a user of the
+  /// slot, so the object may be released at any time.
   func unretainedSlot(_ handle: UInt) -> UnretainedSlot? {
     guard handle & Slot.kinds == kind, let slot = usedSlot(at: index(handle)) else { return nil }
     return UnretainedSlot(slot: slot, generation: generation(handle))
@@ -106,7 +107,7 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// The part of a handle that can be read without counting a user.
+/// A slot whose reader does not count as its user.
 struct UnretainedSlot {
   fileprivate let slot: UnsafeMutablePointer<Slot>
   fileprivate let generation: UInt32
@@ -141,7 +142,7 @@ private struct Slot: ~Copyable {
   static let generationBits = min(32, UInt.bitWidth - generationShift)
   static let saltBits = UInt.max >> UInt(UInt.bitWidth - generationShift - generationBits) & ~kinds
 
-  /// nil if the system has no random bytes.
+  /// A random salt; nil if the system has no random bytes.
   static var randomSalt: UInt? {
     let size = UInt.bitWidth / 8
     do throws(EnrollError) {

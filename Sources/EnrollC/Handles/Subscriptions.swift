@@ -38,7 +38,8 @@ final class Subscriptions: Sendable {
     let hasBegun = state.withLock { state in
       guard !state.isClosed else { return false }
       state.last += 1
-      // The first event may arrive before this returns, and its callback may end the subscription.
+      // The number is written now, because the first event may arrive before this function returns, and the callback of
+      // that event may end the subscription by its number.
       number.pointee = state.last
       state.entries.append(
         Entry(number: state.last, ticket: client.observe(subscription), subscription: subscription))
@@ -114,8 +115,8 @@ final class Subscription: EngineObserver {
       progress.dropsPending = dropsPending
       return progress.pending
     }
-    // If events are pending, the last of them calls `ended`. Its callback may be running now, on this thread or
-    // another.
+    // If events are pending, `ended` is called after the callback of the last event. That callback may be running now,
+    // on this thread or another.
     if pending == 0, ended != nil { executor.callBack { self.notifyEnd() } }
   }
 

@@ -4,8 +4,8 @@
 public import EnrollRules
 public import EnrollJSON
 
-/// A row of ``CommandTable``. A class, because every request passes a command from thread to thread, and its schemas
-/// are large.
+/// A row of ``CommandTable``. A class, because every request passes a command from thread to thread, and a command's
+/// schemas are large.
 public final class Command: Sendable {
   /// The kind of thread on which a command may run.
   public enum Kind: String, Sendable, CaseIterable {

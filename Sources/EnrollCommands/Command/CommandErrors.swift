@@ -13,7 +13,7 @@ public struct CommandErrors: Sendable {
     case network
     /// Errors of a timeout that the caller chose.
     case timeout
-    /// Errors of a redirect that is verified and exchanged.
+    /// Errors of the verification of a redirect, and of the exchange of its code.
     case redirect
     /// Errors of an access token that the command needs, or returns.
     case access

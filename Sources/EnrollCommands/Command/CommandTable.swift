@@ -14,7 +14,7 @@ public enum CommandTable {
     + identityCommands
     + accountCommands + pinCommands + storeCommands + valueCommands + eventCommands
 
-  /// nil if no command has this name.
+  /// The command of this name; nil if there is none.
   public static func command(_ name: String) -> Command? {
     let mark = mark(of: name)
     for index in marks.indices where marks[index] == mark && ASCII.equals(all[index].name, name) {

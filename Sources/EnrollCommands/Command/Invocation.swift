@@ -63,7 +63,7 @@ struct Invocation: Sendable {
     EnrollError(.unsupported, "use the functions of this interface to open, close and observe clients")
   }
 
-  /// The earlier of the caller's deadline and the end of the parameter `timeout`.
+  /// The caller's deadline, or the end of the time in the parameter `timeout`, whichever is earlier.
   func until(_ client: Client) -> Instant {
     guard let seconds = integer("timeout") else {
       return deadline ?? client.deadline(afterSeconds: Invocation.defaultTimeoutSeconds)

@@ -1,5 +1,6 @@
-// The store of a command and its key provider: the caller's choice, or the program's default, which is a key file for
-// the library, and the best provider that is present for the daemon (store.md, Keys).
+// The store that a command uses, and the store's key provider. Each is the caller's choice or the program's default.
+// The default key provider of the library is a key file; that of the daemon is the best provider that is present
+// (store.md, Keys).
 
 import EnrollRules
 import EnrollSteps
@@ -116,7 +117,7 @@ extension Invocation {
     return keys ?? session?.environment.defaultKeys ?? .file
   }
 
-  /// nil in an interface that cannot send requests to its host.
+  /// The host's secret store; nil in an interface that cannot send requests to its host.
   func hostSecrets(for client: String? = nil) -> HostSecrets? {
     session?.environment.host.map { HostSecrets($0, for: client) }
   }

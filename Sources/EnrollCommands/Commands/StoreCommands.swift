@@ -184,7 +184,7 @@ extension Schema {
 }
 
 extension Invocation {
-  /// nil if there is no such directory; it is not created.
+  /// Opens the store. Returns nil if the store's directory does not exist, and does not create it.
   fileprivate func openStore() throws(EnrollError) -> FileTokenStore? {
     try FileTokenStore.existing(path: try storePath(), keys: try keyPlan(), clock: SystemClock())
   }

@@ -24,7 +24,7 @@ final class HostSecrets: SecretStore {
   )
   private static let name = Schema.Property.required(
     "name", .text("The name: letters, digits, hyphens, underscores and dots.", maximumBytes: 64))
-  /// Only one text stands for each secret, so the host must return exactly the text that it stored.
+  /// Each secret has only one form as text, so the host must return exactly the text that it stored.
   private static let secret = Schema.text("43 characters; store them unchanged.", maximumBytes: 43)
   private static let errors: [EnrollError.Code] = [.storeIO, .storeLocked, .notFound]
 

@@ -2,7 +2,7 @@
 
 package import EnrollRules
 
-/// The most bytes of a text, by its meaning.
+/// The maximum number of bytes of each kind of text.
 package enum TextLimits {
   package static let account = 128
   package static let storeFolder = 4095
@@ -18,7 +18,7 @@ package enum TextLimits {
   package static let url = 65_536
 
   /// - Parameter path: the path of the text in the parameters of a command.
-  /// - Throws: `.invalidArgument` for a text that is longer.
+  /// - Throws: `.invalidArgument` for a text of more than `maximumBytes` bytes.
   package static func check(_ text: String, _ path: String, _ maximumBytes: Int) throws(EnrollError) {
     let count = text.utf8.count
     guard count > maximumBytes else { return }

@@ -10,7 +10,8 @@ import EnrollPosix
 package final class CallLimits: Sendable {
   /// The limit of calls that hold one thread each, for a session and for the command `enroll`.
   package static let blocking = 64
-  /// The limit of such calls for each client. If one provider does not respond, threads are left for the other clients.
+  /// The limit of such calls for each client. Even if one provider does not respond, threads remain for the other
+  /// clients.
   static let blockingPerClient = 16
   /// The limit of such calls without a client, which wait for no provider.
   static let blockingWithoutClient = 48
@@ -20,7 +21,7 @@ package final class CallLimits: Sendable {
   private struct Counts {
     var blocking = 0
     var parked = 0
-    /// The calls of each client, by its handle; "" stands for calls without a client.
+    /// The calls of each client, by its handle. Calls without a client are counted under "".
     var byClient: [(handle: String, count: Int)] = []
 
     func place(of handle: String) -> Int? { byClient.firstIndex { ASCII.equals($0.handle, handle) } }
@@ -28,7 +29,7 @@ package final class CallLimits: Sendable {
 
   private let counts = Guarded(Counts(), by: Mutex())
 
-  /// - Parameter handle: the client's handle; "" for none.
+  /// - Parameter handle: the client's handle; "" for a call without a client.
   /// - Throws: `.busy`.
   func enterBlocking(_ handle: String) throws(EnrollError) {
     let limit = handle.isEmpty ? Self.blockingWithoutClient : Self.blockingPerClient

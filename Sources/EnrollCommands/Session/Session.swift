@@ -171,7 +171,7 @@ public final class Session: Sendable {
 
   /// - Parameters:
   ///   - handle: from ``newHandle()``.
-  ///   - opensAside: true if opening the store may ask the host for a key. A separate thread then opens it,
+  ///   - opensAside: true if opening the store may ask the host for a key. A separate thread then opens the store,
   ///     because the thread that reads requests must also read the host's answer.
   /// - Throws: `.busy` if too many clients are open; this client is then closed.
   func add(
@@ -204,7 +204,7 @@ public final class Session: Sendable {
     opened.client.close()
   }
 
-  /// Closes all clients, and those that are opened later: their running calls end, and nothing more is sent.
+  /// Closes all clients, and every client that is opened later. Their running calls end, and nothing more is sent.
   public func closeClients() {
     let open = clients.withLock { clients -> [OpenClient] in
       clients.isEnding = true

@@ -9,13 +9,13 @@ import EnrollPosix
 
 /// The defaults for values that the caller does not pass.
 public struct SessionEnvironment: Sendable {
-  /// The configuration of that name.
+  /// Returns the configuration with the given name.
   let configuration: @Sendable (String) throws(EnrollError) -> JSON
-  /// The directory of the store when none is named.
+  /// Returns the directory of the store for a caller that names no store.
   let defaultStore: @Sendable () throws(EnrollError) -> String
-  /// The key provider of a store when none is named.
+  /// The key provider of the store for a caller that names no key provider.
   let defaultKeys: KeyPlan
-  /// nil in an interface that cannot send requests to its host.
+  /// Sends requests to the host; nil in an interface that cannot send any.
   private(set) var host: (any HostRequester)?
   /// The log for the clients' lines; nil: there is none.
   private(set) var log: (any LogHandler)?

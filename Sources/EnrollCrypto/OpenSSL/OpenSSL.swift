@@ -13,7 +13,7 @@ enum OpenSSL {
   /// - Throws: `.missing`.
   static func functions() throws(CryptoError) -> UnsafePointer<enroll_openssl> { try library.get() }
 
-  /// nil if ``functions()`` throws. For objects that exist only if libcrypto was opened.
+  /// The functions of libcrypto; nil if ``functions()`` throws. For objects that exist only if libcrypto was opened.
   static var opened: UnsafePointer<enroll_openssl>? { try? library.get() }
 
   static func open(_ fileName: String) -> Result<UnsafePointer<enroll_openssl>, CryptoError> {

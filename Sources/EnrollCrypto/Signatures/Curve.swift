@@ -9,7 +9,7 @@ public enum Curve: String, Sendable, CaseIterable {
   /// 521 bits, for ES512.
   case p521 = "P-521"
 
-  /// Bytes of a coordinate, and of each half of a signature.
+  /// The number of bytes of a coordinate, and of each half of a signature.
   public var coordinateCount: Int {
     switch self {
     case .p256: 32

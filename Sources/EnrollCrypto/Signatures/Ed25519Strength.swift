@@ -19,7 +19,8 @@ enum Ed25519Strength {
   /// The prime p = 2^255 - 19.
   private static let modulus: [UInt8] = [0x7F] + [UInt8](repeating: 0xFF, count: 30) + [0xED]
 
-  /// y of the points whose order divides 8: 0, 1, -1, and the two values of order 8, which are negatives of each other.
+  /// The values of y of the points whose order divides 8: 0, 1, -1, and the two values that points of order 8 have,
+  /// which are negatives of each other.
   private static let smallOrder: [[UInt8]] = [
     [UInt8](repeating: 0, count: 32),
     [UInt8](repeating: 0, count: 31) + [1],

@@ -7,7 +7,7 @@ extension PrivateKey {
   public enum Numbers: Sendable {
     /// `d`, and all of `p`, `q`, `dp`, `dq`, `qi`.
     case rsa(exponent: [UInt8], primes: [[UInt8]])
-    /// `d` of an elliptic curve, or the 32 bytes of Ed25519.
+    /// `d` of a key of an elliptic curve, or the 32 bytes of an Ed25519 key.
     case scalar([UInt8])
   }
 
@@ -41,7 +41,7 @@ extension PrivateKey {
     try requireHalvesOfOneKey()
   }
 
-  /// OpenSSL does not check that the halves belong together, so this makes and checks one signature.
+  /// Makes and checks one signature, because OpenSSL does not check that the halves belong together.
   private func requireHalvesOfOneKey() throws(CryptoError) {
     guard let algorithm = SignatureAlgorithm.allCases.first(where: { $0.fits(kind) }) else { return }
     let message: [UInt8] = [0]

@@ -21,8 +21,8 @@ public final class PublicKey: Sendable {
   /// first pointer, so that a leak checker would report a key that is still in use as lost.
   private let numbers: [[UInt8]]
   let handle: KeyHandle
-  /// The context of the last successful verification, kept for the next one: a new context takes a fifth of the time of
-  /// a verification.
+  /// The context of the last successful verification, kept for the next one: to make a new context takes a fifth of the
+  /// time of a verification.
   private let spare = Spare<VerificationContext>()
 
   /// The numbers of the key, as in a JWK (RFC 7518 §6).

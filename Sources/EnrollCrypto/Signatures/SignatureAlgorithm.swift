@@ -29,7 +29,8 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
   /// Whether both names mean the same algorithm.
   public func isSame(as other: SignatureAlgorithm) -> Bool { self == other || isEdDSA && other.isEdDSA }
 
-  /// The hash function of the algorithm; for EdDSA the one inside Ed25519, which OpenID Connect uses for `at_hash`.
+  /// The hash function of the algorithm; for EdDSA, the hash function inside Ed25519, which OpenID Connect uses for
+  /// `at_hash`.
   public var digest: Digest {
     switch self {
     case .RS256, .PS256, .ES256: .sha256
@@ -51,7 +52,8 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
 
   var isPSS: Bool { self == .PS256 || self == .PS384 || self == .PS512 }
 
-  /// nil for EdDSA, because Ed25519 contains its hash.
+  /// The digest that OpenSSL must be given with the algorithm; nil for EdDSA, because Ed25519 contains its hash
+  /// function.
   func externalDigest() throws(CryptoError) -> OpaquePointer? {
     isEdDSA ? nil : try require(digest.handle, "digest").pointer
   }

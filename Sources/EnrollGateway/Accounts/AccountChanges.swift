@@ -122,7 +122,7 @@ public struct ProviderLogout: Sendable, Equatable {
   }
 }
 
-/// A provider's message that a user asked the provider to delete the data that the gateway got from it.
+/// A provider's message that a user wants the gateway to delete the data that it got from this provider.
 public struct ProviderDeletion: Sendable, Equatable {
   public var identity: IdentityKey
   /// SHA-256 of the message's unique id, 32 bytes, so that a message counts only once.
@@ -152,11 +152,12 @@ public enum DataDeletionResult: Sendable, Equatable {
 
 /// The part of ``AccountStore`` that changes accounts.
 public protocol AccountChanges: AnyObject, Sendable {
-  /// Adds an identity to the account of the session, unless an account already has it. The e-mail address
+  /// Adds an identity to the account of the session, unless an account already has it. The identity's e-mail address
   /// does not matter.
   func link(_ identity: Identity, by proof: RecentSignIn, at now: UnixTime) throws(StoreFailure) -> Linking
 
-  /// Removes an identity, but never the last one, from the account of the session, and ends the sessions that it began.
+  /// Removes an identity, but never the last one, from the account of the session, and ends the sessions that the
+  /// identity began.
   func unlink(_ identity: IdentityKey, by proof: RecentSignIn, at now: UnixTime) throws(StoreFailure)
     -> Unlinking
 
@@ -176,8 +177,8 @@ public protocol AccountChanges: AnyObject, Sendable {
 
   /// Ends the sessions that the identity began, and deletes the apps' codes that are not redeemed yet.
   /// - Parameters:
-  ///   - providerSession: ends only the sessions that belong to this session of the provider, and sessions
-  ///     whose provider session is unknown; nil for all.
+  ///   - providerSession: ends only the sessions that belong to this session of the provider, and sessions whose
+  ///     provider session is unknown; nil ends all sessions of the identity.
   ///   - end: sessions that began after this time continue.
   /// - Returns: how many sessions ended.
   func endSessions(
@@ -189,8 +190,8 @@ public protocol AccountChanges: AnyObject, Sendable {
   /// - Returns: how many sessions ended; nil if the message was handled before, and nothing was done.
   func end(_ logout: ProviderLogout, at now: UnixTime) throws(StoreFailure) -> Int?
 
-  /// Deletes the identity with the sessions and codes that it began, and records the message, in one transaction. An account
-  /// without another identity is deleted.
+  /// Deletes the identity with the sessions and codes that it began, and records the message, in one transaction. If
+  /// the account has no other identity, the account is deleted.
   func deleteData(_ deletion: ProviderDeletion, at now: UnixTime) throws(StoreFailure) -> DataDeletionResult
 
   /// Whether a ``ProviderDeletion`` with this hash was done, and is still remembered.

@@ -117,8 +117,8 @@ public enum Redemption: Sendable, Equatable {
 /// Accounts with their sessions, and the codes of apps. Each change writes its audit entry in its own transaction.
 public protocol SessionStore: AnyObject, Sendable {
   /// Finds or creates the account of the identity, atomically: a thousand concurrent calls for one new identity create one
-  /// account. The identity's e-mail, name and times are updated; values that are nil in this sign-in stay as they were. An
-  /// account has at most 100 live sessions; one more ends the session that was unused for the longest time.
+  /// account. The identity's e-mail, name and times are updated; values that are nil in this sign-in stay as they were.
+  /// An account has at most 100 live sessions: a further session ends the session that was unused for the longest time.
   /// - Parameter newAccountID: the id of the account if the identity is new.
   func signIn(
     _ identity: Identity, newAccountID: AccountID, creating credential: NewCredential, at now: UnixTime,
@@ -148,8 +148,8 @@ public protocol SessionStore: AnyObject, Sendable {
     id: SessionID, ofAccount account: AccountID, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Bool
 
-  /// Ends all sessions of the account except the session of a token, and deletes all unredeemed codes of apps and all unused
-  /// links of e-mails.
+  /// Ends all sessions of the account except the session with the given token, and deletes all unredeemed codes of apps
+  /// and all unused links of e-mails.
   /// - Returns: how many sessions ended.
   func endSessions(
     ofAccount account: AccountID, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
@@ -178,8 +178,8 @@ public protocol StoreUpkeep: AnyObject, Sendable {
   /// - Returns: the versions that were applied; none if the schema is newer.
   func migrate() throws(StoreFailure) -> [Int64]
 
-  /// Succeeds if the store answers and has this program's schema; PostgreSQL must also grant the rights to its tables.
-  /// The check uses a separate connection.
+  /// Succeeds if the store answers and has this program's schema; PostgreSQL must also grant the gateway the rights to
+  /// the tables. The check uses a separate connection.
   func check() throws(StoreFailure)
 
   /// Succeeds if there is disk space for a change. SQLite writes a small row; a database server reports a full disk
@@ -191,7 +191,7 @@ public protocol StoreUpkeep: AnyObject, Sendable {
   func close()
 }
 
-/// The whole store of a gateway. A step has only the part that it uses.
+/// The whole store of a gateway. Code that needs only a part gets one of these protocols instead.
 public protocol AccountStore: SessionStore, AccountChanges, RegistrationStore, AuditStore, LimitStore,
   RevocationStore, StoreUpkeep
 {}

@@ -1,8 +1,8 @@
-// An e-mail address (RFC 5321 §4.1.2), and the key by which two spellings are equal. Only ASCII is accepted. Letters
-// of other scripts look like ASCII letters or fold to them (homographs): mail about one account could go to the
-// mailbox of another user. An internationalized domain is written in its ASCII form, `xn--…`, as browsers send it.
-// Refused: quoted local parts, address literals in brackets, SMTPUTF8 (RFC 6531), and control characters, so that no
-// address can inject a header.
+// An e-mail address (RFC 5321 §4.1.2), and its key: spellings with the same key are the same address. Only ASCII is
+// accepted. Letters of other scripts look like ASCII letters or fold to them (homographs): mail about one account could
+// go to the mailbox of another user. An internationalized domain is written in its ASCII form, `xn--…`, as browsers
+// send it. Refused: quoted local parts, address literals in brackets, SMTPUTF8 (RFC 6531), and control characters, so
+// that no address can inject a header.
 
 import EnrollRules
 
@@ -10,9 +10,9 @@ import EnrollRules
 public struct EmailAddress: Sendable, Equatable {
   /// The address as the user wrote it, without surrounding blanks: mail is sent to it.
   public let text: String
-  /// The address in lower case (ASCII). A domain has no case (RFC 5321 §2.4). A local part may have one, but no major mail
-  /// provider distinguishes cases, and phones capitalize the first letter: a user would get two accounts for one mailbox. Dots
-  /// and `+` stay, because only the domain knows whether they matter.
+  /// The address in lower case (ASCII). A domain has no case (RFC 5321 §2.4). A local part may distinguish upper and
+  /// lower case, but no major mail provider does so. And phones capitalize the first letter, so a user could get two
+  /// accounts for one mailbox. Dots and `+` stay, because only the domain knows whether they matter.
   public let key: String
 
   /// Why a text is not an accepted address.

@@ -184,8 +184,8 @@ public protocol RegistrationStore: AnyObject, Sendable {
   func person(emailKey key: String) throws(StoreFailure) -> StoredPerson?
   func person(id: PersonID) throws(StoreFailure) -> StoredPerson?
 
-  /// Replaces a password, and ends the access that the old password gave: the sessions of the person's account except
-  /// the session of a token, unredeemed codes of apps, and unused links of e-mails.
+  /// Replaces a password, and ends the access that the old password gave: the sessions of the person's account (except
+  /// the session with the given token), unredeemed codes of apps, and unused links of e-mails.
   /// - Returns: whether the person exists.
   func setPassword(
     _ password: String, ofPerson id: PersonID, exceptTokenHash: [UInt8]?, at now: UnixTime

@@ -27,7 +27,7 @@ enum AppAssociations {
     return .json(.array(statements))
   }
 
-  /// The paths are the paths of the apps' redirect URIs on this host.
+  /// Apple's file. It lists the paths of the apps' redirect URIs on this host.
   static func apple(_ apps: [RegisteredApp], publicOrigin: String) -> WebResponse {
     let details: [JSON] = apps.filter { !$0.appleAppIDs.isEmpty }.map { app in
       let paths = app.redirectURIs.compactMap { text -> String? in

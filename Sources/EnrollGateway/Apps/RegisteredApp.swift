@@ -9,14 +9,15 @@ public struct RegisteredApp: Sendable, Equatable {
   /// The name that the pages show.
   public let title: String
   /// Compared exactly, except for the port of a loopback address (RFC 8252 §7.3). If the app's request has no
-  /// redirect URI, the first one that is not a loopback address is used; if all are, the first.
+  /// redirect URI, the first URI that is not a loopback address is used; if all are loopback addresses, the first.
   public let redirectURIs: [String]
   public let android: Android?
   /// `TEAMID.bundle.id`, for `apple-app-site-association`.
   public let appleAppIDs: [String]
-  /// Shows a page with a link to the app, because some browsers open an app only after the user clicks.
+  /// Whether a page with a link to the app is shown, because some browsers open an app only after the user clicks.
   public let showsContinuePage: Bool
-  /// The redirect has the session token instead of a code; other programs on the device can read it.
+  /// Whether the redirect contains the session token instead of a code. Other programs on the device can read the
+  /// redirect.
   public let sendsTokenInRedirect: Bool
   /// `com.example.app://identity/fallback`: where the browser goes after a sign-in without another URL to return to.
   public let fallbackURI: String?

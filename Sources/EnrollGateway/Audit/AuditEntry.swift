@@ -73,7 +73,7 @@ public struct AuditEntry: Sendable, Equatable {
   public var at: UnixTime
   public var event: AuditEvent
   public var outcome: Outcome
-  /// nil if the event concerns no account. It stays when the account is deleted.
+  /// The account of the event; nil if the event concerns no account. The id stays when the account is deleted.
   public var account: AccountID?
   /// A word or id with details: the provider's name, the id of the session, a count.
   public var detail: String?

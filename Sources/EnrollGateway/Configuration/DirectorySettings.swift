@@ -20,7 +20,7 @@ public struct DirectorySettings: Sendable {
   public let kind: Kind
   /// The directory's URL without a slash at its end; empty for the gateway's own tables.
   public let url: String
-  /// nil for the gateway's own tables.
+  /// The kind of the gateway's credentials at the directory; nil for the gateway's own tables.
   public let credentials: DirectoryCredentials.Kind?
   public let lookup: [SCIMLookup]
   /// PEM certificates to trust instead of the system's.
@@ -29,7 +29,7 @@ public struct DirectorySettings: Sendable {
   public let allowsLoopbackHTTP: Bool
   /// The name of the provider that signs in the directory's users.
   public let provider: String?
-  /// The permitted values of `fromURI`. Its query is ignored; the rest must be identical.
+  /// The permitted values of `fromURI`. The query of `fromURI` is ignored; the rest must be identical.
   let fromURIs: [StrictURL]
 
   static let keys: [ConfigurationKey] = [

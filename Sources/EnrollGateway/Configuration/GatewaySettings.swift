@@ -224,8 +224,8 @@ extension GatewaySettings {
         "publicUrl: expected an https origin without a path, such as https://id.example; http on this machine needs allowLoopbackHttp",
         field: "publicUrl")
     }
-    // Browsers leave the scheme's default port out of an origin. The `Origin` of requests is compared with this one,
-    // so it must not name that port either.
+    // Browsers leave the scheme's default port out of an origin. The `Origin` of requests is compared with the
+    // configured origin, so the configured origin must not name that port either.
     guard url.port != (url.kind == .https ? 443 : 80),
       !text.utf8.contains(where: { (0x41...0x5A).contains($0) })
     else {

@@ -145,7 +145,8 @@ extension DirectoryHTTP {
     return answer
   }
 
-  /// The pause of `Retry-After`; otherwise of `X-Rate-Limit-Reset`, a time that is compared with the answer's `Date`.
+  /// The pause that `Retry-After` requires. Without that header, the time from the answer's `Date` to
+  /// `X-Rate-Limit-Reset`.
   private static func pauseSeconds(_ response: HTTPResponse) -> Int64 {
     if let seconds = RetryAfter.seconds(of: response) { return min(seconds, longestPauseSeconds) }
     guard let reset = response.header("X-Rate-Limit-Reset").flatMap({ Int64($0) }),

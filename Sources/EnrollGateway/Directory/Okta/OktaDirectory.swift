@@ -48,7 +48,7 @@ public final class OktaDirectory: Directory {
         body: .object([("profile", profile)])))
     if answer.isSuccess { return try Self.user(answer).person() }
     let refusal = OktaRefusal(answer)
-    // A concurrent call has created the user.
+    // If the address is taken, a concurrent call may have created the user.
     if refusal.isTaken, let person = try person(with: email) { return person }
     throw refusal.failure(of: "create")
   }
