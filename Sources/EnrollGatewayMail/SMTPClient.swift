@@ -1,8 +1,7 @@
 // Sends e-mail with libcurl (RFC 5321): implicit TLS, or STARTTLS that must succeed (RFC 3207); certificates
-// are checked; a message takes at most a minute. It sends without encryption only if the settings say so, and
-// they may say so only for a mail server on this machine. Each message has its own connection. libcurl
-// escapes lines that begin with a dot. Addresses were checked before: they are ASCII, so that no server needs
-// SMTPUTF8.
+// are checked; a message takes at most a minute. The client sends without encryption only if the settings say so, and
+// the settings may say so only for a mail server on this machine. Each message has its own connection. libcurl escapes
+// lines that begin with a dot. Addresses were checked before: they are ASCII, so that no server needs SMTPUTF8.
 
 import CCurl
 import CPosix

@@ -4,7 +4,7 @@
 import EnrollRules
 public import EnrollCrypto
 
-/// People in the gateway's own store.
+/// The directory whose people are in the gateway's own store.
 public final class OwnDirectory: Directory {
   public let name = "own"
   public let checksPasswords: Bool

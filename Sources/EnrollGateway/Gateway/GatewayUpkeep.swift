@@ -1,4 +1,4 @@
-// Work of the host's threads besides requests: they check the database, revoke tokens, and read the values of
+// What the host's threads do besides answering requests: they check the database, revoke tokens, and read the values of
 // metrics.
 
 import EnrollRules

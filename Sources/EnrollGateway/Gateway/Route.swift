@@ -129,7 +129,7 @@ struct Route: Sendable {
   }
 
   /// A page or form for users who register or sign in by e-mail. It does not exist without registration by e-mail.
-  /// - Parameter needsPasswords: whether it exists only if the gateway's pages ask for passwords.
+  /// - Parameter needsPasswords: whether the page exists only if the gateway's pages ask for passwords.
   static func email(
     _ method: Method, _ path: String, waitsFor waiting: Waiting, needsPasswords: Bool = false,
     _ step: @escaping @Sendable (EmailSteps) -> Step

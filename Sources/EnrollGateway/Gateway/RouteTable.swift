@@ -5,7 +5,7 @@ import EnrollHTTP
 
 /// A path with at most one variable part.
 struct PathPattern: Sendable {
-  /// The variable part; its raw value is its name in braces.
+  /// The variable part. The raw value is the name that the path has in braces.
   enum Part: String, Sendable {
     /// A name that the configuration may give to a provider.
     case provider
@@ -37,7 +37,7 @@ struct PathPattern: Sendable {
     after = pieces.count > 2 ? String(pieces[2]) : ""
   }
 
-  /// Whether the variable path matches.
+  /// Whether a path matches this pattern, which has a variable part.
   func matches(_ path: String) -> Bool {
     guard let part, path.utf8.count >= before.utf8.count + after.utf8.count,
       path.utf8.starts(with: before.utf8),
@@ -109,6 +109,6 @@ struct RouteTable: Sendable {
     return variable.first { paths[$0].pattern.matches(path) } ?? elsewhere
   }
 
-  /// nil for a path that does not exist.
+  /// The path at a place; nil for the place of paths that do not exist.
   subscript(place: Int) -> Path? { paths.indices.contains(place) ? paths[place] : nil }
 }

@@ -8,7 +8,7 @@ import EnrollHTTP
 extension Route {
   static let all: [Route] = pages + email + signIn + programs + files
 
-  /// The account of the user in this browser.
+  /// The pages about the account of the browser's user.
   private static let pages: [Route] = [
     Route(.get, "/", for: .users, waitsFor: .databaseWithSession) { $0.account.startPage },
     Route(
@@ -49,8 +49,8 @@ extension Route {
     ) { $0.requests.deletionStatus },
   ]
 
-  /// Users who register or sign in by e-mail. GET shows a form and changes nothing, because mail scanners open every link; POST
-  /// submits the form.
+  /// The pages for users who register or sign in by e-mail. GET shows a form and changes nothing, because mail scanners
+  /// open every link; POST submits the form.
   private static let email: [Route] = [
     .email(.get, "/register", waitsFor: .nothing) { $0.registerPage },
     .email(.post, "/register", waitsFor: .provider) { $0.register },
@@ -89,7 +89,7 @@ extension Route {
     },
   ]
 
-  /// Sign-in at a provider, and the requests of providers.
+  /// The routes for sign-in at a provider, and for the requests that providers send.
   private static let signIn: [Route] = [
     .named(
       .get, "/v1/auth/{provider}", for: .users, waitsFor: .provider, limit: .start,
@@ -100,7 +100,7 @@ extension Route {
       .changingGet, "/v1/auth/{provider}/callback", for: .users, waitsFor: .provider, limit: .callback,
       "receives the browser back from the provider"
     ) { $0.callback.handleCallback },
-    // Limited by the step, which first refuses the providers that do not answer by form.
+    // The step counts these requests against the limit, after it has refused the providers that do not answer by form.
     .named(
       .post, "/v1/auth/{provider}/callback", for: .users, waitsFor: .provider,
       "the same, for a provider that answers by form, such as Apple",
@@ -170,7 +170,7 @@ extension Route {
     ) { $0.apps.discovery },
   ]
 
-  /// Files, and the probes of load balancers.
+  /// The routes for files, and for the probes of load balancers.
   private static let files: [Route] = [
     Route(
       .get, AppAssociations.androidPath, for: .programs, waitsFor: .nothing,

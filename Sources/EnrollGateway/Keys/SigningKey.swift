@@ -27,7 +27,7 @@ struct SigningKey: Sendable {
     0x20,
   ]
   private static let purpose = "enroll-gateway access token 1"
-  /// A try fails with a probability of 2^-32.
+  /// The maximum number of tries. A try fails with a probability of 2^-32.
   private static let mostTries = 4
 
   init(derivedFrom secret: Secret) throws(CryptoError) {

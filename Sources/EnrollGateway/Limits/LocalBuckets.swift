@@ -14,7 +14,7 @@ struct LocalBuckets {
     var full: Int64
   }
 
-  /// The first half of a hash: 16 bytes for a key; an array would need 64 bytes.
+  /// The first half of a hash, in 16 bytes of memory; an array would need 64 bytes.
   struct Key: Hashable {
     private let high: UInt64
     private let low: UInt64

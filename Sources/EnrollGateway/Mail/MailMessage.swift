@@ -1,7 +1,7 @@
 // An e-mail message: headers (RFC 5322), encoded words for texts in headers (RFC 2047), plain text and HTML as
-// alternatives (RFC 2046 §5.1.4). Both are in quoted-printable (RFC 2045 §6.7), so that no line is long and no byte is
-// above 127. Headers contain only checked addresses and encoded words, so a line break in a value cannot inject a
-// header.
+// alternatives (RFC 2046 §5.1.4). Both alternatives are in quoted-printable (RFC 2045 §6.7), so that no line is long
+// and no byte is above 127. Headers contain only checked addresses and encoded words, so a line break in a value cannot
+// inject a header.
 
 import EnrollRules
 import EnrollGatewayPages

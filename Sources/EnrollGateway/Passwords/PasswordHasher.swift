@@ -23,7 +23,7 @@ public final class PasswordHasher: Sendable {
   private static let parallelism: UInt32 = 1
   private static let saltCount = 16
   private static let hashCount = 32
-  /// The hash that a password is checked against if the user has none. No password has this hash.
+  /// The hash against which an entered password is checked if the user has no password. No password has this hash.
   private static let nobody =
     "$scrypt$15$8$1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 

@@ -4,8 +4,8 @@
 package import EnrollRules
 
 public struct ProviderDialect: Sendable {
-  /// Google Workspace: only users of this domain may sign in; `*` for any domain, but not for private
-  /// accounts. The id_token's `hd` is checked.
+  /// Google Workspace: only users of this domain may sign in; `*` allows users of any domain, but no private accounts.
+  /// The id_token's `hd` is checked.
   public var hostedDomain: String?
   /// Whether the provider answers with a form post instead of a redirect (OAuth 2.0 Form Post Response Mode).
   /// Apple sends a name only in this way.

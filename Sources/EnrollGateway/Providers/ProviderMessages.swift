@@ -44,8 +44,8 @@ extension SignInProvider {
 
   /// The claims of a JWT that this provider signed. Only the signature is checked, not the issuer, the audience or the times.
   /// - Parameter name: the kind of the JWT, for error texts.
-  /// - Throws: `.idTokenInvalid`, also if keys that were just fetched include none for the JWT; `.keysUnavailable` or a network
-  ///   error if the signature cannot be checked now.
+  /// - Throws: `.idTokenInvalid`, also if no key fits the JWT although the keys were just fetched; `.keysUnavailable`
+  ///   or a network error if the signature cannot be checked now.
   func signedClaims(of text: Secret, named name: String) throws(EnrollError) -> JSONObject {
     try share.taking { () throws(EnrollError) in
       try engine.provider.claims(

@@ -1,6 +1,6 @@
 // Limits how many requests wait for one provider at once, so that a provider that hangs leaves threads for
-// the others. The limit depends on the number of free threads: a single provider may use most of the threads;
-// if a second provider hangs, it may use fewer.
+// the others. The limit depends on the number of free threads: a single provider may use most of the threads; if a
+// second provider hangs, the second may use fewer.
 
 import EnrollRules
 public import EnrollSteps
@@ -18,7 +18,7 @@ public final class ProviderThreads: Sendable {
   public init(_ lock: any Lock) { used = Guarded(0, by: lock) }
 
   /// - Parameter held: how many threads the calling provider uses.
-  /// - Returns: whether it may use one more, which is then counted.
+  /// - Returns: whether the provider may use one more thread, which is then counted.
   func take(beside held: Int) -> Bool {
     used.withLock { used in
       guard held < Self.factor * (Self.count - used) else { return false }

@@ -85,7 +85,8 @@ public final class SignInProvider: Sendable {
   /// Handles the provider's answer: exchanges the code, verifies the id_token, and calls userinfo if necessary (R13-R30).
   /// - Parameter unsignedName: an unsigned name for pages, if the verified claims have none.
   /// - Returns: the identity; or a refusal, if the provider refused the sign-in or its answer is invalid.
-  /// - Throws: if the URL is no answer to the transaction, or the provider was not reached before the code was sent.
+  /// - Throws: if the URL is no answer to the transaction, or if the provider could not be reached, so that the code
+  ///   was not sent.
   func handleCallback(
     _ url: String, _ transaction: TransactionRecord, unsignedName: String? = nil
   ) throws(EnrollError) -> Result<ProviderSignIn, SignInRefusal> {
@@ -122,8 +123,9 @@ public final class SignInProvider: Sendable {
     }
   }
 
-  /// The domain is a parameter of the authorization request, which the user can change in the browser: only the id_token proves
-  /// it. Userinfo does not count.
+  /// The refusal of a user who is not of the required domain; nil if the user may sign in. Only the id_token proves the
+  /// domain: the user can change the domain in the authorization request, which the browser sends. Userinfo does not
+  /// count.
   private func domainRefusal(_ proven: JSONObject) -> SignInRefusal? {
     guard let wanted = dialect.hostedDomain else { return nil }
     guard let domain = proven["hd"]?.string, !domain.utf8.isEmpty else {

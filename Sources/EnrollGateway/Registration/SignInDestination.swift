@@ -21,7 +21,7 @@ struct SignInDestination: Equatable {
   /// The issuer's authorization request that continues with a session. It was checked when it arrived.
   var fromURI: String?
 
-  /// nil for the account page.
+  /// The destination as JSON; nil for the account page.
   var json: JSON? {
     guard self != SignInDestination() else { return nil }
     return .object([

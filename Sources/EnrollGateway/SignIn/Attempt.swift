@@ -27,8 +27,9 @@ struct Attempt: Equatable {
     case notRequested
     /// With `max_age`: the provider authenticates the user again if it last did so more than ten minutes ago.
     case byAge
-    /// Also with `prompt=login`, after an answer whose `auth_time` did not prove a recent authentication. It is not sent at
-    /// first, because some providers then ask again and again (Canaille 0.3.6 with a consent page).
+    /// With `prompt=login` in addition, after an answer whose `auth_time` did not prove a recent authentication. The
+    /// first request does not have `prompt=login`, because with it some providers ask the user again and again
+    /// (Canaille 0.3.6 with a consent page).
     case byPrompt
   }
 

@@ -5,7 +5,7 @@
 import EnrollRules
 import EnrollSteps
 
-/// The names of these sign-ins' cookies.
+/// The names of the cookies of these sign-ins.
 final class FinishedAttempts: Sendable {
   /// The names in `earlier` are older than the names in `current`. A whole set of names is dropped at a time.
   private struct Sets {

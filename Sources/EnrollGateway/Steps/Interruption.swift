@@ -33,7 +33,7 @@ enum Interruption: Error {
     return [HTTPHeader("Retry-After", String(seconds))]
   }
 
-  /// The line for the log; nil for failures that are not the gateway's.
+  /// The line for the log; nil for failures that are not the gateway's fault.
   var line: String? {
     switch self {
     case .failure, .limited: nil

@@ -1,5 +1,5 @@
-// The answer to `GET /metrics`, on a separate address. Another thread reads the values in the database, so a
-// scrape does not wait for it.
+// The answer to `GET /metrics`, on a separate address. Another thread reads the values in the database, so a scrape
+// does not wait for the database.
 
 import EnrollRules
 import EnrollHTTP

@@ -18,7 +18,8 @@ struct Readiness: Sendable, Equatable {
   static let staleSeconds: Int64 = 15
   /// The interval of checks for disk space.
   static let spaceCheckSeconds: Int64 = 15
-  /// The interval while there is no space: the gateway is ready again soon after there is space.
+  /// The interval of these checks while there is no space, so that the gateway is ready again soon after there is
+  /// space.
   static let spaceRetrySeconds: Int64 = 1
 
   func isReady(at now: Instant) -> Bool {
@@ -56,7 +57,8 @@ struct ReadinessCheck: Sendable {
     return diskSpaceFailure()
   }
 
-  /// A readable database may refuse writes, so a write is tried from time to time. Its result is valid until the next one.
+  /// The result of the last check for disk space; checks again if that check is too old. The check tries a write,
+  /// because a readable database may refuse writes.
   private func diskSpaceFailure() -> StoreFailure? {
     let (before, instant) = (state.withLock { $0 }, clock.instant())
     let pause = before.spaceFailure == nil ? Readiness.spaceCheckSeconds : Readiness.spaceRetrySeconds

@@ -22,7 +22,7 @@ final class RequestBudget: Sendable {
     period = Guarded(Period(), by: lock)
   }
 
-  /// Whether one more call is within the budget. It is then counted.
+  /// Whether one more call is within the budget. If it is, it is counted.
   func take() -> Bool {
     let now = clock.instant()
     return period.withLock { period in

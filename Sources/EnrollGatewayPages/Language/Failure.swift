@@ -20,7 +20,7 @@ public enum Failure: String, Sendable, CaseIterable {
   case attemptUsed
   /// A rate limit is exceeded.
   case tooManyRequests
-  /// The app or its redirect URI is not registered. The browser is not redirected to it.
+  /// The app or its redirect URI is not registered. The browser is not redirected to the app.
   case unknownApp
   /// A parameter is missing, repeated or malformed.
   case invalidRequest

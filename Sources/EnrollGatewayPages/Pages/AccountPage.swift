@@ -113,7 +113,7 @@ public struct AccountPage: Page {
   public var created: Int64
   /// Sorted, the oldest first.
   public var identities: [Identity]
-  /// In the order of the page, except that the current session comes first.
+  /// The live sessions, in the order of the page, except that the current session comes first.
   public var sessions: [Session]
   /// The ways to sign in that can be added.
   public var connections: [ConfirmPage.SignInMethod]

@@ -29,7 +29,7 @@ public struct ChoicePage: Page {
   }
 
   public var purpose: Purpose
-  /// In the order of the page.
+  /// The providers, in the order of the page.
   public var providers: [Provider]
   /// The link to the other page: sign-in on the registration page, and the reverse; nil if there is none.
   public var other: PageLink?

@@ -5,7 +5,7 @@ import EnrollJSON
 
 struct OktaUser: Equatable {
   var id: String
-  /// nil if the answer has no state, as in the answers to a sign-in.
+  /// The user's state; nil if the answer does not contain it, like the answers to a sign-in.
   var state: DirectoryPerson.State?
   var login: String
   var email: String?

@@ -68,12 +68,12 @@ public final class SCIMDirectory: Directory {
       guard let user = answer.json.flatMap({ SCIMUser($0) }) else {
         throw .fault("the directory made a user and does not say with which id")
       }
-      // The answer decides the state: a directory may not support inactive users.
+      // The state is taken from the answer, because a directory may not support inactive users.
       return DirectoryPerson(
         id: user.id, email: email.text, name: user.name, state: user.isActive ? .active : .staged)
     }
     let refusal = SCIMRefusal(answer)
-    // A concurrent call has created the user.
+    // If the name is taken, a concurrent call may have created the user.
     if refusal.isTaken, let person = try person(with: email) { return person }
     throw refusal.failure(of: "create")
   }

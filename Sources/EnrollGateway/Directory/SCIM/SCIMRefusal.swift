@@ -7,7 +7,7 @@ import EnrollHTTP
 
 struct SCIMRefusal {
   let status: Int
-  /// One of RFC 7644's values; nil for any other.
+  /// The `scimType`, if it is one of RFC 7644's values; otherwise nil.
   let type: String?
 
   private static let types = [

@@ -10,7 +10,7 @@ struct SCIMUser: Equatable {
   var userName: String?
   var emails: [String]
   var name: String?
-  /// Absent means active: the attribute is optional.
+  /// Also true if the attribute is absent, because it is optional.
   var isActive: Bool
   /// True if the user was never changed: creation and last change have the same time (RFC 7643 §3.1), or differ by one second.
   var isUntouched: Bool
@@ -61,18 +61,18 @@ struct SCIMUser: Equatable {
 
   /// - Parameter asked: the address by which the user was found.
   func person(asked: EmailAddress?) -> DirectoryPerson {
-    // The directory's spelling of the requested address; otherwise its first address.
+    // The requested address in the directory's spelling; without a requested address, the user's first address.
     let own = (emails + [userName].compactMap { $0 }).first { text in
       asked.map { ASCII.equalsIgnoringCase(text, $0.key) } ?? true
     }
     return DirectoryPerson(
       id: id, email: own ?? asked?.text ?? "", name: name,
       state: isActive ? .active : isUntouched ? .staged : .suspended,
-      // SCIM never returns passwords (RFC 7643 §4.1.1).
+      // SCIM never returns passwords (RFC 7643 §4.1.1), so every active user counts as having a password.
       hasPassword: isActive)
   }
 
-  /// The body that creates an inactive user. Directories refuse users without a name. If there is none, the part of
+  /// The body that creates an inactive user. Directories refuse users without a name. If no name is given, the part of
   /// the address before the `@` is used until the user enters a name.
   static func creation(_ email: EmailAddress, name: String?) -> JSON {
     let local = email.text.utf8.prefix { $0 != 0x40 }
@@ -104,7 +104,8 @@ public enum SCIMLookup: String, Sendable, CaseIterable {
   case userName
   case emails
 
-  /// The filter (RFC 7644 §3.4.2.2). The address is a JSON string in it, so no character of the address can end the string.
+  /// The filter (RFC 7644 §3.4.2.2). The filter contains the address as a JSON string, so no character of the address
+  /// can end the string.
   func filter(_ email: EmailAddress) -> String {
     let value = String(decoding: JSON.string(email.key).serialized(), as: UTF8.self)
     return switch self {

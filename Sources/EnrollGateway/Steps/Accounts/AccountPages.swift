@@ -99,7 +99,7 @@ struct AccountPages: GatewaySteps {
 }
 
 extension Views {
-  /// - Parameter carried: the parameters of every link, which keep the destination.
+  /// - Parameter carried: the parameters that every link gets, so that the destination is kept.
   func choice(
     _ providers: [SignInProvider], isSignUp: Bool, carrying carried: [(String, String)], hasEmail: Bool,
     for request: WebRequest

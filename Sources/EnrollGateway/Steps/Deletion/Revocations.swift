@@ -38,7 +38,7 @@ struct Revocations: GatewaySteps {
     try store.putOffRevocation(taken.id, until: now + RevocationTimes.pause(after: taken.attempts))
   }
 
-  /// - Returns: nil if the provider has revoked the token.
+  /// - Returns: the reason why the token was not revoked; nil if the provider has revoked it.
   private func failure(toRevoke taken: TakenRevocation) -> String? {
     guard let provider = providers.first(where: { ASCII.equals($0.name, taken.provider) }) else {
       return "the provider is not configured"

@@ -12,7 +12,7 @@ import EnrollHTTP
 extension EmailSteps {
   func emailSignInPage(_ request: WebRequest) throws(Interruption) -> WebResponse {
     let destination = try forms.destination(request.parameters())
-    // The directory's provider asks for the address and the password.
+    // In this case the directory's provider asks for the address and the password on its own page.
     if let directoryProvider, !registration.directory.checksPasswords, destination.app == nil {
       return .redirect(
         to: try path(
@@ -71,8 +71,8 @@ extension EmailSteps {
     // A locked user gets the same answer: the directory reports the lock before it checks the password, so the lock
     // does not prove that the caller knows the password.
     case .rejected, .locked: return try wrong()
-    // Without a session the browser is not redirected to the provider: a provider whose sign-in page leads here would
-    // send it back at once.
+    // Without a session the browser is not redirected to the provider: a provider whose own sign-in page redirects to
+    // this page would send the browser back at once.
     case .expired: return .redirect(to: "/password/forgotten")
     case .incomplete: throw .failure(.stepMissing)
     case .accepted(let person, let session):
@@ -104,8 +104,9 @@ extension EmailSteps {
     return try callingStore { () throws(StoreFailure) in try store.person(emailKey: email.key)?.password }
   }
 
-  /// While a password is compared, another request may replace it and end its sessions. A session that then still
-  /// begins with the old password must end, and the user gets the answer for a wrong password.
+  /// Whether the password that was compared is still the person's password. During the comparison, another request may
+  /// replace the password and end the sessions. A session that begins with the old password after that must end, and
+  /// the user gets the answer for a wrong password.
   private func isStill(_ password: String?, of person: DirectoryPerson) throws(Interruption) -> Bool {
     guard let password else { return true }
     guard let id = PersonID(person.id) else { return false }

@@ -42,7 +42,7 @@ struct EmailSteps: GatewaySteps {
 
   // MARK: The end
 
-  /// Signs in, then redirects: to the app that waits, or with a new session to the destination.
+  /// Signs the user in, then redirects the browser: to the app that waits, or, with a new session, to the destination.
   func completeEmailSignIn(
     _ request: WebRequest, _ destination: SignInDestination,
     _ signIn: (NewCredential) throws(Interruption) -> Void

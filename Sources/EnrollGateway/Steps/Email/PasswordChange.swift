@@ -11,7 +11,8 @@ import EnrollHTTP
 struct PasswordChange: GatewaySteps {
   let services: GatewayServices
   let store: any SessionStore & AccountChanges & RegistrationStore
-  /// nil if the gateway uses another directory: then only the pages of that directory change a password.
+  /// The gateway's own directory. It is nil if the gateway uses another directory: then only the pages of that
+  /// directory change a password.
   let own: OwnDirectory?
   let sessions: GatewaySessions
   let notices: AccountNotices

@@ -1,4 +1,5 @@
-// Forms for users without a session: the destination after the sign-in, and the token against forms of other sites.
+// Forms for users without a session. Each contains the destination after the sign-in, and a token against forms of
+// other sites.
 
 import EnrollRules
 import EnrollCrypto
@@ -38,11 +39,11 @@ struct VisitorForms: GatewaySteps {
     return destination
   }
 
-  /// Identifies the browser for its own forms. The cookie gives access to nothing.
+  /// The cookie by which the gateway recognizes the browser that got a form. The cookie gives access to nothing.
   static let formCookie = "__Host-enroll-form"
   private static let formSeconds: Int64 = 86_400
 
-  /// The frame of a form, and the header for its cookie.
+  /// The frame of a form, and the header that sets the form cookie if the browser does not have it yet.
   func frame(
     _ request: WebRequest, action: String, _ destination: SignInDestination
   ) throws(Interruption) -> (frame: FormFrame, headers: [HTTPHeader]) {
@@ -69,7 +70,7 @@ struct VisitorForms: GatewaySteps {
     )
   }
 
-  /// The hash of the form cookie; nil without one.
+  /// The hash of the form cookie; nil if the request does not have the cookie.
   func browserHash(_ request: WebRequest) -> [UInt8]? {
     request.cookie(Self.formCookie).value.flatMap { RandomToken.hash(of: $0) }
   }
@@ -106,7 +107,7 @@ struct VisitorForms: GatewaySteps {
 }
 
 extension GatewaySteps {
-  /// The destination in the parameter of a link that ``path(_:keeping:)`` made; nil without one.
+  /// The destination in the parameter of a link that ``path(_:keeping:)`` made; nil if the parameter is absent.
   /// - Throws: `.failure(.formExpired)` if no key of the gateway opens it.
   func sealedDestination(_ parameters: Parameters) throws(Interruption) -> SignInDestination? {
     guard let sealed = parameters[SignInDestination.field] else { return nil }

@@ -82,7 +82,7 @@ extension SignInCallback {
 }
 
 extension Views {
-  /// nil for a path that a page must not link to.
+  /// The page that sends the answer again; nil for a path that a page must not link to.
   func sendAgain(_ answer: FormPostAnswer, to provider: SignInProvider, for request: WebRequest)
     -> WebResponse?
   {

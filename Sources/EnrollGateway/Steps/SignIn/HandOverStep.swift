@@ -10,7 +10,7 @@ import EnrollGatewayPages
 import EnrollHTTP
 
 extension SignInStart {
-  /// Redirects the browser to the directory's provider; afterwards it goes to the destination.
+  /// Redirects the browser to the directory's provider; afterwards the browser goes to the destination.
   /// - Parameters:
   ///   - session: the token of ``PasswordCheck/accepted(_:session:)``; nil if the provider asks for the password.
   ///   - email: the login hint for the provider's page.

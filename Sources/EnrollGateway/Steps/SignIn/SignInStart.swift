@@ -115,8 +115,8 @@ struct SignInStart: GatewaySteps {
 
   /// Redirects the browser to the provider, with a new cookie for the answer.
   /// - Parameters:
-  ///   - purpose: for purposes other than a sign-in, the answer is a page that leads to the provider: the browser has
-  ///     sent a form, and the form's page allows no redirect to a provider.
+  ///   - purpose: for purposes other than a sign-in, the answer is a page that redirects to the provider: the browser
+  ///     has sent a form, and the form's page allows no redirect to a provider.
   ///   - extra: parameters for this provider only.
   ///   - reauthentication: nil for the default of the purpose.
   ///   - clearingCookies: headers that delete the cookie of a finished attempt.
@@ -156,7 +156,7 @@ struct SignInStart: GatewaySteps {
     return try page(views.redirect(to: provider, url: url, for: request, headers: headers))
   }
 
-  /// Reports a failure: to an app with its redirect, to a user with a page.
+  /// Reports a failure: to an app with the app's redirect, to a user with a page.
   /// - Parameter cause: the error behind the failure, if there is one: an app may be told more about it than a user.
   func fail(
     _ failure: EnrollGatewayPages.Failure, cause: EnrollError? = nil, app waiting: Attempt.App?,
@@ -200,7 +200,7 @@ extension Views {
       headers: [HTTPHeader("Refresh", "0;url=\(url)")] + headers)
   }
 
-  /// nil for a URL that a page must not link to.
+  /// The page with a link to the app; nil for a URL that a page must not link to.
   func continueInApp(
     _ app: RegisteredApp, url: String, for request: WebRequest, headers: [HTTPHeader]
   ) -> WebResponse? {
