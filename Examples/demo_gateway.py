@@ -39,7 +39,7 @@ def main(user, built, port, timeout):
         with Gateway(built / "enroll-gateway", folder, base, sandbox, canaille, timeout) as gateway:
             step("gateway", f"{base}, accounts in {gateway.database.name} (SQLite)")
 
-            # In the browser: the gateway's own pages, the provider's sign-in, and back.
+            # Alice signs up in the browser: on the gateway's own pages, then at the provider, then back at the gateway.
             user.visit(f"{base}/signup", "sign up with Sandbox: alice, password alice-password", press="Sandbox")
             step("registered", gateway.wait_for(r"account (\S+) registered"))
 

@@ -36,7 +36,7 @@ static void tell(char *title, gboolean is_in) {
   g_idle_add(show, what);
 }
 
-/* Whether the call worked. If it failed, the window's title shows the error. */
+/* Whether a call of the library worked. If it failed, the window's title shows the error. */
 static gboolean works(enroll_status status, const enroll_error *error, gboolean is_in) {
   if (status != ENROLL_OK) tell(g_strdup_printf("%s: %s", enroll_status_name(status), error->message), is_in);
   return status == ENROLL_OK;

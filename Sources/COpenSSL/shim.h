@@ -87,8 +87,8 @@ static inline void enroll_openssl_keep_at_exit(const struct enroll_openssl *_Non
 // Whether a code of the error queue means a lack of memory.
 static inline int enroll_openssl_is_memory(unsigned long code) { return ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE; }
 
-// A pointer that threads share. enroll_atomic_fill stores a value if the cell is empty: it returns 1, or 0 if the cell was
-// filled before.
+// A cell contains a pointer, and threads share the cell. enroll_atomic_fill stores a value in an empty cell and returns
+// 1; if the cell was filled before, it returns 0.
 static inline void *_Nullable enroll_atomic_read(void *_Nullable *_Nonnull cell) { return __atomic_load_n(cell, __ATOMIC_ACQUIRE); }
 static inline int enroll_atomic_fill(void *_Nullable *_Nonnull cell, void *_Nonnull value) {
   void *empty = NULL;

@@ -43,7 +43,7 @@ static inline int enroll_system_prepare(int fd, _Bool waits) {
   return -1;
 }
 
-// A descriptor that cannot be written to: /dev/null, opened for reading. A sandbox may forbid opening "/".
+// A descriptor that cannot be written to: /dev/null, opened for reading, because a sandbox may forbid opening "/".
 static inline int enroll_system_open_unwritable(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 // Makes a kqueue(2) without events. The next function adds or changes one of its events. Both return -1 with errno on

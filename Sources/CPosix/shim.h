@@ -103,10 +103,10 @@ static inline int enroll_posix_event(void) {
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, enroll_system_event());
 }
-// A descriptor that becomes readable at an instant of enroll_posix_boot_clock. Negative if none is available.
+// A descriptor that becomes readable at an instant of enroll_posix_boot_clock. Negative if no descriptor is available.
 static inline int enroll_posix_alarm(void) { return enroll_posix_own(enroll_system_alarm()); }
-// A descriptor that becomes readable when a signal of the set arrives. All signals of the set must be blocked. Negative if none
-// is available.
+// A descriptor that becomes readable when a signal of the set arrives. All signals of the set must be blocked. Negative
+// if no descriptor is available.
 static inline int enroll_posix_signals(const sigset_t *set) { return enroll_posix_own(enroll_system_signals(set)); }
 // The next entry of the folder; NULL at the end. Sets `*error` if the folder cannot be read further, otherwise to 0.
 static inline const struct dirent *enroll_posix_next_entry(DIR *stream, int *error) {

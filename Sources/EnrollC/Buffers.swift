@@ -53,7 +53,7 @@ extension enroll_buf {
 }
 
 extension enroll_buf {
-  /// A buffer for each content, an empty one for nil. If one buffer cannot be made, the others are freed.
+  /// A buffer for each content, and an empty buffer for nil. If one buffer cannot be made, the others are freed.
   static func all(_ contents: [Secret?]) throws(EnrollError) -> [enroll_buf] {
     var made: [enroll_buf] = []
     do throws(EnrollError) {

@@ -7,7 +7,7 @@ import EnrollPosix
 
 /// A server that listens from `start` to ``stop(withinSeconds:)``.
 public final class HTTPServer: Sendable {
-  /// The port that it listens on.
+  /// The port on which the server listens.
   public let port: Int
 
   private let shared: ServerContext
@@ -38,8 +38,8 @@ public final class HTTPServer: Sendable {
     try start(settings, .lanes(application))
   }
 
-  /// Listens, and has each request answered later: the server calls `begin` on the event loop. `begin` must not wait;
-  /// it passes the responder to the code that answers.
+  /// Listens, for an application that answers each request later. The server calls `begin` on the event loop. `begin`
+  /// must not wait; it passes the responder to the code that answers.
   /// - Throws: ``ServerError`` as the other `start` methods.
   public static func start(
     _ settings: ServerSettings, responding begin: @escaping @Sendable (WebRequest, Responder) -> Void

@@ -92,8 +92,8 @@ public struct Schema: Sendable {
   /// The description of this value, if its type has a name.
   public var use: String { content.use }
   public var format: Format? { content.format }
-  /// Whether a program that prints results must not show the value: secrets, values that lead to one, and the user's
-  /// identity.
+  /// Whether a program that prints results must not show the value: secrets, values with which somebody could get a
+  /// secret, and the user's identity.
   public var isSensitive: Bool { content.isSensitive }
 
   @inline(never)

@@ -167,7 +167,7 @@ public protocol AccountChanges: AnyObject, Sendable {
     throws(StoreFailure) -> Merging
 
   /// Deletes the account and all its data.
-  /// - Parameter proof: nil if an operator of the gateway asks.
+  /// - Parameter proof: nil if an operator of the gateway asks for the deletion.
   /// - Returns: nil if the account does not exist, or if the proof is not a recent sign-in to it.
   func deleteAccount(_ id: AccountID, by proof: RecentSignIn?, at now: UnixTime) throws(StoreFailure)
     -> DeletedAccount?

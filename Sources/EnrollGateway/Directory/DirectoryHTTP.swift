@@ -1,7 +1,7 @@
 // Sends requests to a directory over HTTP, and returns answers that the dialects (SCIM, Okta) read. The transport
 // gives every request a timeout and a limit of bytes. Refused: redirects, answers that should be JSON and are not,
-// answers over the limit. No text of an answer goes into a failure: a directory may repeat a password or a token there
-// (R40).
+// answers over the limit. No text of an answer goes into a failure: a directory may repeat a password or a token in its
+// answer (R40).
 
 import EnrollRules
 import EnrollSteps

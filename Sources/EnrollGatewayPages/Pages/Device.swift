@@ -37,7 +37,7 @@ struct Device: Equatable {
     return given.count <= Self.longest ? given : given.prefix(Self.longest - 1) + "…"
   }
 
-  /// The name for a reader who is not the sender of the text. It has only names from the tables below,
+  /// The name for a reader who is not the sender of the text. The name is made only of names from the tables below,
   /// because a free text could be advertising.
   /// - Returns: nil if the text names no known browser and no known system.
   func knownName(_ texts: Texts) -> String? { browser == nil && system == nil ? nil : name(texts) }

@@ -13,7 +13,7 @@ public struct FailurePage: Page {
   public var start: PageLink?
   /// The app that waits. The link to it reports the failure to the app.
   public var app: WaitingApp?
-  /// A text that finds the failure in the log: its name, the request's id, or both.
+  /// A text by which the failure can be found in the log: the failure's name, the request's id, or both.
   public var reference: String?
 
   public init(

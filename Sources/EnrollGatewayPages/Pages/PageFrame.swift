@@ -22,7 +22,7 @@ struct PageFrame {
   let context: PageContext
 
   /// The page's heading, then the product, because tabs and screen readers cut off the end. If the heading contains the
-  /// product, it is not repeated.
+  /// product, the product is not repeated.
   func title(_ content: Content) -> String {
     let heading = content.heading.plain
     return content.heading.pattern.pieces.contains(.value(.product))

@@ -5,7 +5,7 @@
 public struct SendAgainPage: Page {
   /// The provider's label.
   public var provider: String
-  /// The target of the form: the same path.
+  /// The target of the form: the path to which the provider's page sent its form.
   public var action: PageLink
   public var fields: [(name: String, value: String)]
 

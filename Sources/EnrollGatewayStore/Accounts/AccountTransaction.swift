@@ -119,7 +119,7 @@ struct AccountTransaction {
     return .unlinked(endedSessions: try remove(found, at: proof.now), token: found.token)
   }
 
-  /// Removes an identity of an account that has other identities, with the sessions and codes that it began.
+  /// Removes an identity of an account that has other identities, with the sessions and codes that the identity began.
   /// - Returns: how many sessions ended.
   private func remove(_ owned: Owned, at now: UnixTime) throws(SQLFailure) -> Int {
     let key = owned.identity.key
@@ -217,7 +217,8 @@ struct AccountTransaction {
       guard try identities(of: [owner]).contains(where: { $0.identity.key == key.key }) else { continue }
       try lockCodes(of: .id(owner))
       _ = try ids("SELECT id FROM accounts WHERE id = $1\(lock)", [.id(owner)])
-      // The account is locked now, so it gets no further identity. If one was linked before the lock, the account stays.
+      // The account is locked now, so it gets no further identity. If another identity was linked before the lock, the
+      // account stays.
       let before = try identities(of: [owner])
       guard let found = before.first(where: { $0.identity.key == key.key }) else { continue }
       try note(.providerDeletion, of: owner, key.key.provider, at: now)

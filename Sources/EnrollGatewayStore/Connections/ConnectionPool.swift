@@ -76,7 +76,7 @@ final class ConnectionPool<Connection: PooledConnection>: @unchecked Sendable {
     dropIdle()
   }
 
-  /// - Returns: a free connection; nil if the caller may open one, which is counted already.
+  /// - Returns: a free connection; nil if the caller may open a connection, which is counted already.
   private func awaitSlot() throws(StoreFailure) -> Connection? {
     condition.lock()
     defer { condition.unlock() }

@@ -1,4 +1,4 @@
-// Tells an observer how long the calls of a store take, and how they end.
+// Reports to an observer how long the calls of a store take, and how they end.
 
 import EnrollGateway
 import EnrollPosix

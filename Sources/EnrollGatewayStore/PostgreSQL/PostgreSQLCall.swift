@@ -59,7 +59,7 @@ extension PostgreSQLDatabase {
             continue
           }
         case .timedOut where use == .reading && !wasLost:
-          // The other connections probably lead to the same server.
+          // The other connections probably go to the same server.
           connection.giveUp()
           pool.dropIdle()
           wasLost = true

@@ -66,7 +66,7 @@ final class PostgreSQLDatabase: SQLDatabase {
     "revocations", "limit_counters",
   ]
 
-  /// A server reports a full disk itself.
+  /// Checks nothing, because a server reports a full disk itself.
   func checkDiskSpace(at now: UnixTime) throws(StoreFailure) {}
 
   /// - Parameter other: the pool to use; nil for the pool that all calls share.

@@ -25,8 +25,8 @@ enum PostgreSQLError: Error {
     if case .refused("25006", _) = self { true } else { false }
   }
 
-  /// True if the statement conflicted with another one, and can be repeated. Two concurrent inserts of one
-  /// row report a violated unique index.
+  /// True if the statement conflicted with another statement, and can be repeated. Two concurrent inserts of one row
+  /// report a violated unique index.
   var isRace: Bool {
     if case .refused(let state, _) = self { ["40001", "40P01", "23505"].contains(state) } else { false }
   }

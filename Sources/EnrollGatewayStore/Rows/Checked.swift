@@ -39,7 +39,8 @@ struct CheckedSession {
   let absoluteExpires: SQLValue
   let expires: SQLValue
 
-  /// The longest duration in seconds; a longer one is shortened to it. Sums with this number do not overflow.
+  /// The longest duration in seconds; a longer duration is shortened to this one. Sums with this number do not
+  /// overflow.
   private static let longestSeconds: Int64 = 1 << 40
 
   init(_ session: NewSession, at now: UnixTime) throws(StoreFailure) {

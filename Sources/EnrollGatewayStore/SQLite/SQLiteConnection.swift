@@ -122,7 +122,7 @@ final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// The call already runs in a transaction.
+  /// Only runs `body`, because the call already runs in a transaction.
   func atomically<Result>(_ body: () throws(SQLFailure) -> Result) throws(SQLFailure) -> Result { try body() }
 
   /// Runs a statement once, without keeping it; for statements that are seldom needed.

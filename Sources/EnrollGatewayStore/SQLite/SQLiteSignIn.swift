@@ -15,7 +15,7 @@ extension SQLStatement {
       last_login = $6
     WHERE provider = $1 AND subject = $2 RETURNING account
     """)
-  /// $1: account; $2: now. Returns its creation time.
+  /// $1: account; $2: now. Returns the account's creation time.
   fileprivate static let updateAccount = SQLStatement(
     "UPDATE accounts SET last_login = $2 WHERE id = $1 RETURNING created")
   /// $1: account; $2: now.

@@ -1,9 +1,9 @@
 // Schema 1: accounts, the identities with which users sign in, their sessions, and the one-time codes of apps. Times are whole
 // seconds since 1970. Ids are UUIDs as 16 bytes. Only the SHA-256 of tokens and codes is stored.
 //
-// `sessions.expires` is the earlier of the idle end and the absolute end, so that one comparison tells whether a session is
-// live, and one index finds expired sessions. Sessions and codes name their identity without a foreign key: queries join the
-// identity, so a session whose identity is gone signs nobody in.
+// `sessions.expires` is the earlier of the idle end and the absolute end, so that one comparison shows whether a
+// session is live, and one index finds expired sessions. Sessions and codes name their identity without a foreign key:
+// queries join the identity, so a session whose identity is gone signs nobody in.
 
 extension Migration {
   static let version1 = Migration(

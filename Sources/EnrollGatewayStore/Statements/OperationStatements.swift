@@ -38,9 +38,8 @@ extension SQLStatement {
     INSERT INTO revocations (provider, sealed, account, due, expires, attempts)
     VALUES ($1, $2, $3, $4, $5, 0)
     """)
-  /// $1: now; $2: when the lease of the tokens ends; $3: the limit; $4: later than any due time that a
-  /// gateway with the right clock writes: tokens with a later due time, from a wrong clock, are taken at
-  /// once.
+  /// $1: now; $2: when the lease of the tokens ends; $3: the limit; $4: a time after every due time that a gateway with
+  /// the right clock writes. Tokens with a still later due time, which a wrong clock caused, are taken at once.
   static let takeRevocations = SQLStatement {
     """
     UPDATE revocations SET due = $2, attempts = attempts + 1 WHERE id
@@ -55,7 +54,7 @@ extension SQLStatement {
 
   // MARK: Old rows
 
-  /// A statement that deletes rows. $1: the condition's time; $2: the most rows.
+  /// A statement that deletes rows. $1: the condition's time; $2: the maximum number of rows.
   private static func prune(
     _ table: String, by key: String, _ condition: @escaping (SQLDialect) -> String
   ) -> SQLStatement {
@@ -65,7 +64,7 @@ extension SQLStatement {
     }
   }
 
-  /// $1: now, by the gateway's clock.
+  /// The condition for a row that expired days ago. $1: now, by the gateway's clock.
   private static func isLongOver(_ dialect: SQLDialect) -> String {
     "expires <= \(dialect.least)(CAST($1 AS bigint), \(dialect.now)) - \(SessionLimits.keptSeconds)"
   }

@@ -82,7 +82,7 @@ extension SQLStatement {
 }
 
 enum SessionLimits {
-  /// The most live sessions of one account. One more ends the session that was unused for the longest time.
+  /// The most live sessions of one account. A further session ends the session that was unused for the longest time.
   static let most = 100
   /// Appended to a query for an account's sessions: selects up to 1,000 sessions that have to end before one more begins.
   static let surplus =

@@ -137,7 +137,7 @@ extension SQLConnection {
     return records
   }
 
-  /// - Returns: the result of `read` for the first row.
+  /// - Returns: the result of `read` for the first row; nil if there is no row.
   func first<Record>(
     _ statement: SQLStatement, _ values: [SQLValue], _ read: (any SQLRow) -> Record
   ) throws(SQLFailure) -> Record? {

@@ -36,7 +36,7 @@ extension SQLStore {
     let credential = try CheckedCredential(credential, at: now)
     let owner = try CheckedOwner(owner)
     var ended = (surplus: 0, password: 0)
-    // A repeated call finds the link spent for the same session or code.
+    // A repeated call finds that the link was spent for the same session or code.
     let spending = try changing(.repeatable) { (connection) throws(SQLFailure) -> LinkSpending in
       let begun = try connection.spend(tokenHash, purpose, of: owner, creating: credential, at: now)
       if let begun {

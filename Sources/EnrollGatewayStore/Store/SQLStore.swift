@@ -16,7 +16,7 @@ public class SQLStore: AccountStore, @unchecked Sendable {
     self.observer = observer
   }
 
-  /// Runs a call without a change.
+  /// Runs a call that changes nothing.
   func reading<Result>(
     _ body: (any SQLConnection) throws(SQLFailure) -> Result
   ) throws(StoreFailure) -> Result {
@@ -194,7 +194,8 @@ public class SQLStore: AccountStore, @unchecked Sendable {
       + prune(.pruneSpent, now.seconds) + prune(.pruneLinks, now.seconds - RegistrationTimes.keptSeconds)
   }
 
-  /// Deletes in batches, so that sign-ins need not wait for all of it. Expired rows have no effect, deleted or not.
+  /// Deletes rows in batches, so that sign-ins need not wait for the whole deletion. Expired rows have no effect,
+  /// whether they are deleted or not.
   func prune(_ statement: SQLStatement, _ end: Int64) throws(StoreFailure) -> Int {
     var removed = 0
     while true {

@@ -7,7 +7,7 @@ import EnrollPosix
 
 /// Writes one head after another into the same memory. Confined to its event loop.
 struct AnswerWriter {
-  /// The properties of a request that its answer depends on.
+  /// The properties of a request on which the answer depends.
   struct Options {
     /// True for HEAD: the answer has no body (RFC 9110 §9.3.2).
     var isHead = false

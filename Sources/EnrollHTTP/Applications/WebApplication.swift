@@ -3,7 +3,7 @@
 
 import Synchronization
 
-/// Where a request is answered: the lane depends on what its answer waits for.
+/// Where a request is answered. The lane depends on what the answer waits for.
 public enum Lane: Sendable {
   /// On the event loop, at once and from memory. An answer that waits here blocks all other connections of the loop.
   case here

@@ -1,5 +1,5 @@
-// One connection: reads requests one at a time, has each answered, sends the answer, and closes on a timeout (RFC 9112 §9). A
-// request that breaks HTTP or a limit ends the connection and does not reach the application.
+// One connection: reads requests one at a time, gets an answer to each, sends the answer, and closes on a timeout (RFC
+// 9112 §9). A request that breaks HTTP or a limit ends the connection and does not reach the application.
 
 import EnrollPosix
 import Synchronization
@@ -114,10 +114,11 @@ final class Connection: LoopSocket, @unchecked Sendable {
     held = passed == 0 ? bytes : Array(bytes[passed...])
   }
 
-  /// Parses requests, and has complete ones answered.
+  /// Parses requests, and passes each complete request on to be answered.
   /// - Returns: how many of `bytes` are consumed.
   private func advance(_ bytes: UnsafeRawBufferPointer) -> Int {
-    // An answer that is made at once calls back into this connection: the loop below continues by itself.
+    // An answer that is made at once calls back into this connection. That call must not parse further, because the
+    // loop below continues by itself.
     isAdvancing = true
     defer { isAdvancing = false }
     var passed = 0
@@ -140,14 +141,15 @@ final class Connection: LoopSocket, @unchecked Sendable {
     return passed
   }
 
-  /// The first byte of a request has arrived. For the first request, the timeout runs since the connection began.
+  /// The first byte of a request has arrived. For the first request, the timeout already counts from the beginning of
+  /// the connection.
   private func beginRequest() {
     waiting = .head
     guard !isFirst else { return }
     deadline = ServerContext.deadline(afterMilliseconds: shared.limits.headerTimeoutMilliseconds)
   }
 
-  /// The client closes its sending side. Buffered bytes are still sent; an answer that is not made yet is dropped.
+  /// The client has closed its sending side. Buffered bytes are still sent; an answer that is not made yet is dropped.
   override func cameToEnd() {
     guard unsentCount > 0 else { return close() }
     setReading(false)
@@ -223,7 +225,8 @@ final class Connection: LoopSocket, @unchecked Sendable {
     deliver(answer)
   }
 
-  /// Decides only now whether the connection stays open: the server may have begun to stop while the answer was made.
+  /// Sends the answer. Only now is it decided whether the connection stays open, because the server may have begun to
+  /// stop while the answer was made.
   private func deliver(_ answer: WebResponse) {
     var bodyCount = options.isHead || !AnswerWriter.hasBody(answer.status) ? 0 : answer.body.count
     var persists = options.persists && !shared.isDraining

@@ -58,7 +58,7 @@ final class ConnectionCensus: @unchecked Sendable {
   }
 
   /// Waits until no connection is open and no request is being processed.
-  /// - Returns: false if some are left after `nanoseconds`.
+  /// - Returns: false if connections or requests are left after `nanoseconds`.
   func waitUntilEmpty(nanoseconds: Int64) -> Bool {
     let end = SystemClock.monotonic().addingReportingOverflow(max(nanoseconds, 0)).partialValue
     condition.lock()

@@ -12,7 +12,7 @@ final class ConnectionRoster {
     connections.append(connection)
   }
 
-  /// Removes a connection; the last one moves to its index.
+  /// Removes a connection; the last connection of the list moves to its index.
   func remove(_ connection: Connection) {
     let last = connections.removeLast()
     guard last !== connection else { return }
@@ -20,7 +20,7 @@ final class ConnectionRoster {
     last.index = connection.index
   }
 
-  /// Calls `body` for each connection, in a copy of the list, because a call may remove connections.
+  /// Calls `body` for each connection of a copy of the list, because a call may remove connections from the list.
   func forEach(_ body: (Connection) -> Void) {
     for connection in connections { body(connection) }
   }

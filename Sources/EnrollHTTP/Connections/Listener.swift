@@ -8,8 +8,8 @@ import EnrollPosix
 /// The listener of one address. It belongs to the thread of its loop.
 final class Listener {
   let port: Int
-  /// True while it accepts nothing because accept(2) failed, for example because no file descriptor is free. Trying again at
-  /// once would keep a processor busy.
+  /// True while the listener accepts nothing because accept(2) failed, for example because no file descriptor is free.
+  /// Trying again at once would keep a processor busy.
   private(set) var isPaused = false
 
   private let listener: OpaquePointer
@@ -18,7 +18,7 @@ final class Listener {
   private var next = 0
 
   /// - Parameters:
-  ///   - loop: the loop on which it accepts.
+  ///   - loop: the loop on which the listener accepts connections.
   ///   - loops: the loops that get the accepted connections, in turn.
   /// - Throws: ``ServerError`` with the setting ``ServerError/Setting/addresses``.
   init(_ address: String, port: Int, on loop: EventLoop, handingTo loops: [EventLoop]) throws(ServerError) {
@@ -30,7 +30,7 @@ final class Listener {
         guard evutil_parse_sockaddr_port(address, generic, &size) == 0 else { return nil }
         // The port is at the same offset in addresses of both families.
         place.pointee.sin6_port = UInt16(truncatingIfNeeded: port).bigEndian
-        // It accepts nothing until it has a callback.
+        // The listener accepts nothing until it has a callback.
         return evconnlistener_new_bind(loop.base, nil, nil, flags, 1_024, generic, size)
       }
     }
@@ -43,8 +43,8 @@ final class Listener {
     self.loop = loop
     self.loops = loops
     let descriptor = evconnlistener_get_fd(made)
-    // Accepted sockets inherit this option: without Nagle's algorithm an answer never waits for an acknowledgement of an
-    // earlier one.
+    // Accepted sockets inherit this option: without Nagle's algorithm an answer never waits for the acknowledgement of
+    // an earlier answer.
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     self.port = IPAddress.port(of: descriptor) ?? port

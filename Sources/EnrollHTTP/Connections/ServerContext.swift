@@ -48,7 +48,7 @@ final class ServerContext: Sendable {
   /// - Returns: false if the server is already stopping.
   func beginStopping() -> Bool { !draining.exchange(true, ordering: .acquiringAndReleasing) }
 
-  /// A time of ``SystemClock/monotonic()``, in nanoseconds.
+  /// The deadline in so many milliseconds from now, as a time of ``SystemClock/monotonic()`` in nanoseconds.
   static func deadline(afterMilliseconds milliseconds: Int64) -> Int64 {
     SystemClock.monotonic() &+ min(max(milliseconds, 0), 1 << 40) &* 1_000_000
   }

@@ -1,6 +1,6 @@
-// A refusal in Okta's dialect: a status, `errorCode` and `errorCauses`. Their texts stay out of the log, because they
-// may repeat data of the request. Of each cause, the gateway compares only the beginning of its text, which names an
-// attribute.
+// A refusal in Okta's dialect: a status, `errorCode` and `errorCauses`. The texts of a refusal stay out of the log,
+// because they may repeat data of the request. Of each cause, the gateway compares only the beginning of its text,
+// which names an attribute.
 
 import EnrollRules
 import EnrollJSON
