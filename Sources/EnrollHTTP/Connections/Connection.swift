@@ -117,8 +117,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
   /// Parses requests, and passes each complete request on to be answered.
   /// - Returns: how many of `bytes` are consumed.
   private func advance(_ bytes: UnsafeRawBufferPointer) -> Int {
-    // An answer that is made at once calls back into this connection. That call must not parse further, because the
-    // loop below continues by itself.
+    // An answer that is made at once calls back into this connection, but only the loop below may parse further bytes.
     isAdvancing = true
     defer { isAdvancing = false }
     var passed = 0
@@ -141,8 +140,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
     return passed
   }
 
-  /// The first byte of a request has arrived. For the first request, the timeout already counts from the beginning of
-  /// the connection.
+  /// The first byte of a request has arrived. The timeout of the first request began with the connection.
   private func beginRequest() {
     waiting = .head
     guard !isFirst else { return }
@@ -225,8 +223,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
     deliver(answer)
   }
 
-  /// Sends the answer. Only now is it decided whether the connection stays open, because the server may have begun to
-  /// stop while the answer was made.
+  /// Sends the answer. Whether the connection stays open is decided now: meanwhile the server may have begun to stop.
   private func deliver(_ answer: WebResponse) {
     var bodyCount = options.isHead || !AnswerWriter.hasBody(answer.status) ? 0 : answer.body.count
     var persists = options.persists && !shared.isDraining
