@@ -43,7 +43,8 @@ def main(user, enrolld, sandbox_program, timeout):
                              keys={"provider": "file"})["client"]
         step("enrolld", f"process {daemon.process.pid}, client {client}")
 
-        # Begin: the daemon makes the URL, the host opens it in a browser. The daemon listens for the redirect.
+        # Begin the sign-in: the daemon makes the URL, and the host opens it in a browser. The daemon listens for the
+        # redirect.
         begun_sign_in = daemon.call("registration.begin", client=client, kind="signIn")
         settled = daemon.send("registration.awaitOutcome", client=client, timeout=timeout,
                               transaction=begun_sign_in["transaction"])

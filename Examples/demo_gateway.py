@@ -48,8 +48,8 @@ def main(user, built, port, timeout):
             in_c = App("C", gateway_app_in_c(folder), base, folder / "c", "sandbox")
             in_c.sign_in(user)
 
-            # Alice also has a user at Canaille. She signs in there, too, and so connects this user with her account.
-            # The account now has two ways to sign in.
+            # Alice also has a user at Canaille. She signs in there, too, and so connects this user with her account at
+            # the gateway. The account now has two ways to sign in.
             user.visit(f"{base}/account", "connect Canaille: alice, password alice-pass", press="Connect Canaille")
             step("connected", gateway.wait_for(r"an identity was linked to account"))
 

@@ -1,5 +1,5 @@
-// The main process of an Electron app that signs in with EnrollKit. It was never run: see README.md. session.mjs has
-// the code for the session, which the tests run.
+// The main process of an Electron app that signs in with EnrollKit. The app was never run: see README.md. session.mjs
+// has the code for the session, which the tests run.
 
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// The page of the app. It was never run here: see README.md.
+// The page of the app. The app was never run here: see README.md.
 
 const button = (id) => document.getElementById(id);
 const show = (state) => {

@@ -36,7 +36,8 @@ export async function openSession({ data, secrets, openExternal }) {
       // For your own API: (await client.fetch(url)).json()
       whoami: async () => (await client.identity.userinfo()).claims,
     },
-    /** Handles a redirect; the call of `signIn` that waits for it then returns. An unknown URL changes nothing. */
+    /** Handles a redirect; the call of `signIn` that waits for the redirect then returns. An unknown URL changes
+     * nothing. */
     async handle(url) {
       if (!scheme || !url?.startsWith(`${scheme}:`)) return;
       await client.url.handle({ url }).catch((error) => console.error(String(error)));

@@ -36,7 +36,7 @@ static inline int enroll_curl_is_key_log_wanted(void) {
   return path && *path;
 }
 
-// Finds every function. Returns the name of the first one that is missing, or NULL.
+// Finds every function of the library. Returns the name of the first function that is missing, or NULL.
 static inline const char *enroll_curl_bind(void *library, struct enroll_curl *curl) {
 #define ENROLL_CURL_BIND(name) \
   curl->name = (__typeof__(curl->name))dlsym(library, "curl_" #name); \
@@ -161,7 +161,7 @@ static inline CURLMcode enroll_curl_multi_wait_for(
     const struct enroll_curl *curl, CURLM *multi, struct curl_waitfd *waits, unsigned count, int timeout_milliseconds) {
   return curl->multi_poll(multi, waits, count, timeout_milliseconds, NULL);
 }
-// Returns a handle whose transfer has ended, with its outcome; NULL if there is none.
+// Returns a handle whose transfer has ended, with its outcome; NULL if no transfer has ended.
 static inline CURL *enroll_curl_multi_ended(const struct enroll_curl *curl, CURLM *multi, CURLcode *outcome) {
   int left = 0;
   for (CURLMsg *message; (message = curl->multi_info_read(multi, &left));)

@@ -1,8 +1,8 @@
 // libevent's event loop and its listeners (libevent_core): no evhttp, no bufferevents.
 #ifndef ENROLL_CEVENT_SHIM_H
 #define ENROLL_CEVENT_SHIM_H
-// This include must come first, for two reasons. The types of sockets then belong to CPosix, no matter which of the two
-// modules Swift loads first. And libevent's headers, which define _GNU_SOURCE, then come too late to change fd_set:
+// This include must come first, for two reasons. The types of sockets then belong to CPosix, no matter whether Swift
+// loads CPosix or CEvent first. And libevent's headers, which define _GNU_SOURCE, then come too late to change fd_set:
 // Swift refuses two modules that define a type differently.
 #include "../CPosix/shim.h"
 

@@ -46,7 +46,7 @@ struct enroll_openssl {
 #undef ENROLL_OPENSSL_FIELD
 };
 
-// Compares the name of the key's type. EVP_PKEY_is_a also returns 0 if it has no memory for its search.
+// Whether the key has this type, compared by name: EVP_PKEY_is_a also returns 0 if it has no memory for its search.
 static inline int enroll_openssl_is_a(const struct enroll_openssl *_Nonnull functions, const EVP_PKEY *key, const char *type) {
   const char *name = functions->EVP_PKEY_get0_type_name(key);
   return name && strcmp(name, type) == 0;
@@ -67,7 +67,7 @@ static inline const char *enroll_openssl_open_error(void) { return dlerror(); }
 #define ENROLL_OPENSSL_FIND(library, name) dlsym(library, #name)
 #endif
 
-// Finds every function. Returns the name of the first one that is missing, or NULL.
+// Finds every function of the library. Returns the name of the first function that is missing, or NULL.
 static inline const char *enroll_openssl_bind(void *library, struct enroll_openssl *functions) {
 #define ENROLL_OPENSSL_BIND(name) \
   void *found_##name = ENROLL_OPENSSL_FIND(library, name); \
@@ -106,7 +106,8 @@ static inline int enroll_evp_key_pair(void) { return EVP_PKEY_KEYPAIR; }
 static inline void enroll_wipe_memory(void *memory, size_t size) {
   if (size == 0) return;
   memset(memory, 0, size);
-  // The compiler assumes that this reads the zeroes, so it keeps them. Not every system has explicit_bzero(3).
+  // The compiler assumes that this statement reads the zeroes, so it does not remove them. Not every system has
+  // explicit_bzero(3).
   __asm__ volatile("" : : "r"(memory) : "memory");
 }
 // Whether two blocks of memory have the same bytes. The duration does not depend on the bytes.

@@ -31,9 +31,9 @@ static inline ssize_t enroll_posix_random(void *bytes, size_t size) {
   return -1;
 }
 
-// Makes a descriptor close-on-exec and, unless `waits`, non-blocking. These are separate calls after the call that made
-// the descriptor, so a child process that is started in between inherits the descriptor. Closes the descriptor on
-// failure.
+// Makes a descriptor close-on-exec and, unless `waits`, non-blocking. The flags are set after the call that made the
+// descriptor, not by it, so a child process that is started in between inherits the descriptor. Closes the descriptor
+// on failure.
 static inline int enroll_system_prepare(int fd, _Bool waits) {
   if (fd < 0) return fd;
   if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && (waits || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)) return fd;
@@ -98,7 +98,7 @@ static inline int enroll_system_signals(const sigset_t *set) {
   }
   return fd;
 }
-// The number of the next signal; 0 if none came.
+// The number of the next signal; 0 if no signal came.
 static inline int enroll_posix_next_signal(int fd) {
   struct kevent event;
   return enroll_system_queue_next(fd, &event) == 1 ? (int)event.ident : 0;

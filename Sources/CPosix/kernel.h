@@ -58,7 +58,7 @@ static inline void enroll_posix_clear_alarm(int fd) { enroll_posix_clear_event(f
 
 // A signalfd(2) for blocked signals.
 static inline int enroll_system_signals(const sigset_t *set) { return signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK); }
-// The number of the next signal; 0 if none came.
+// The number of the next signal; 0 if no signal came.
 static inline int enroll_posix_next_signal(int fd) {
   struct signalfd_siginfo taken;
   return read(fd, &taken, sizeof taken) == sizeof taken ? (int)taken.ssi_signo : 0;

@@ -32,7 +32,7 @@ static inline int enroll_posix_rename_new(int folder, const char *old, const cha
   return linkat(folder, old, folder, name, 0) == 0 ? unlinkat(folder, old, 0) : -1;
 }
 
-// Why this program has no kernel keyrings; NULL if it may have them.
+// Why this program has no kernel keyrings; NULL if it may have keyrings.
 static inline const char *enroll_posix_missing_keyring(void) { return NULL; }
 // The kernel's keyrings (keyctl(2)), which the C library does not wrap. All keys are of type "user".
 static const int enroll_posix_key_find = KEYCTL_GET_KEYRING_ID;

@@ -1,5 +1,5 @@
-// Limits that the system sets for a process: the size of a core dump, and the space on a filesystem. shim.h includes this
-// before the back ends.
+// Limits that the system sets for a process: the size of a core dump, and the space on a filesystem. shim.h includes
+// this file before the back ends.
 #ifndef ENROLL_CPOSIX_ROOM_H
 #define ENROLL_CPOSIX_ROOM_H
 #ifdef __APPLE__

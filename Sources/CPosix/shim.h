@@ -98,7 +98,7 @@ static inline int enroll_posix_openat(int directory, const char *path, int flags
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, openat(directory, path, flags, mode));
 }
-// A descriptor that becomes readable when it is raised, and stays readable until it is cleared.
+// A descriptor that becomes readable when enroll_posix_raise_event raises it, and stays readable until it is cleared.
 static inline int enroll_posix_event(void) {
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, enroll_system_event());
@@ -136,7 +136,7 @@ static inline int enroll_posix_long_option(int count, char *const *words, const 
   return found;
 }
 
-// The inherited settings that this process changes for itself, as they were when it was started.
+// The inherited settings that this process changes for itself, as they were when the process was started.
 struct enroll_posix_start {
   sigset_t mask;
   rlim_t core;

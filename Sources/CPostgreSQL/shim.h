@@ -80,7 +80,7 @@ static inline void *enroll_postgresql_open(const char *name) {
   return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-// Finds every function. Returns the name of the first one that is missing, or NULL.
+// Finds every function of the library. Returns the name of the first function that is missing, or NULL.
 static inline const char *enroll_postgresql_bind(void *library, struct enroll_postgresql *functions) {
 #define ENROLL_POSTGRESQL_BIND(result, name, arguments) \
   void *found_##name = dlsym(library, #name); \

@@ -1,6 +1,7 @@
-// The declarations of libsecret and GLib that EnrollStore needs, so that a build needs neither headers nor libraries of either.
-// libsecret is opened at first use and not linked. The functions that dlsym finds (GLib's through libsecret, which depends on
-// it) are in one struct. Both libraries keep these functions unchanged until they change their sonames.
+// The declarations of libsecret and GLib that EnrollStore needs, so that a build needs neither the headers nor the
+// libraries of these two. libsecret is opened at first use and not linked. The functions that dlsym finds (GLib's
+// through libsecret, which depends on it) are in one struct. Both libraries keep these functions unchanged until they
+// change their sonames.
 #ifndef ENROLL_CSECRET_SHIM_H
 #define ENROLL_CSECRET_SHIM_H
 #include <string.h>
@@ -80,7 +81,7 @@ static inline void *enroll_secret_open(const char *name) {
   return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-// Finds every function. Returns the name of the first one that is missing, or NULL.
+// Finds every function of the library. Returns the name of the first function that is missing, or NULL.
 static inline const char *enroll_secret_bind(void *library, struct enroll_secret *functions) {
 #define ENROLL_SECRET_BIND(result, name, arguments) \
   void *found_##name = dlsym(library, #name); \

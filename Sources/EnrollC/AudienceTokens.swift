@@ -27,7 +27,8 @@ private struct AudienceBytes {
   let resource: UnsafeRawBufferPointer
   let scope: UnsafeRawBufferPointer
 
-  /// nil if the audience needs the full check. The full check is unnecessary if all its texts have permitted sizes.
+  /// nil if the audience needs the full check. The full check is unnecessary if all texts of the audience have
+  /// permitted sizes.
   init?(_ audience: AudienceIn) {
     guard audience.pointee.struct_size == MemoryLayout<enroll_audience>.size,
       let resource = Self.text(audience.pointee.resource, audience.pointee.resource_size),

@@ -173,7 +173,7 @@ final class HostResponse: @unchecked Sendable {
     }
   }
 
-  /// - Throws: `.responseInvalid` if the body was too long, `.internal` without a status.
+  /// - Throws: `.responseInvalid` if the body was too long, `.internal` if the host set no status.
   func response() throws(EnrollError) -> HTTPResponse {
     let result: Result<HTTPResponse, EnrollError> = exclusion.locked {
       if isTooLong {

@@ -7,7 +7,7 @@ public enum SystemRandom {
   public static let countLimit = 1 << 20
 
   /// - Throws: `.library` if the system has no entropy, because weaker bytes are never returned; `.argument` for a
-  ///   negative `count` or one over ``countLimit``.
+  ///   negative `count` or a `count` over ``countLimit``.
   public static func bytes(_ count: Int) throws(CryptoError) -> [UInt8] {
     try check(count)
     let libcrypto = try OpenSSL.functions()

@@ -73,7 +73,8 @@ package struct Argument: Sendable {
 /// The source of the values that a shell offers.
 package enum Completion: Sendable {
   case none
-  /// Files with this extension, or all files if it is nil. Also folders, because such files may be inside them.
+  /// Files with this extension, or all files if `extension` is nil. Also folders, because such files may be inside
+  /// them.
   case files(extension: String?)
   case folders
   case words([String])

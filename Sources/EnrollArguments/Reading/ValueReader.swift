@@ -115,7 +115,7 @@ struct ValueReader {
 
   private mutating func add(_ text: String, to argument: Argument) throws(UsageError) {
     if let expectation = argument.expectation(text) {
-      // If the user wrote text where a number is needed, the message does not repeat it, because it may be a secret.
+      // The message does not repeat text that was given instead of a number, because the text may be a secret.
       let isShown = !argument.allowed.isEmpty || Int64(text) != nil
       let given = !isShown || text.isEmpty ? "" : ", not " + Given.text(text)
       throw UsageError("\(argument.title) must be \(expectation)\(given).")

@@ -54,7 +54,7 @@ struct TextInput {
     return text
   }
 
-  /// The bytes without a check of their content, for JSON, whose reader checks it.
+  /// The bytes without a check of their content. This is for JSON, because the JSON reader checks the content.
   func bytes(limit: Int) throws(EnrollError) -> UnsafeBufferPointer<UInt8>? {
     guard let pointer else {
       guard size == 0 || size == Self.nulTerminated else {

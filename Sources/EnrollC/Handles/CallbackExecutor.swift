@@ -8,7 +8,7 @@ import EnrollPosix
 enum CallbackExecutor {
   /// A thread of the client, with the signal mask of the thread that made the client.
   case thread(WorkerPool, HostSignalMask)
-  /// A thread of the host. After the host has freed its queue, a thread of the queue.
+  /// A thread of the host. After the host has freed its queue, a thread of the queue runs the callbacks.
   case queue(PolledQueue, HostSignalMask)
 
   /// The most callbacks that may wait. Further events are refused.

@@ -79,6 +79,7 @@ final class ClientHandle: Sendable {
     subscriptions.close()
   }
 
-  /// In a forked child a client from before the fork must not be touched, not even to free it.
+  /// Whether this process was forked after the client was made. Then the client must not be touched, not even to free
+  /// it.
   var isForkedChild: Bool { origin.isForkedChild }
 }

@@ -9,7 +9,7 @@ import EnrollPosix
 import Synchronization
 
 /// The objects for which C has handles, with one table for each kind. A handle is valid until it is removed. A thread
-/// that looked up the object before can use the object until it releases it.
+/// that looked up the object before can use the object until that thread releases it.
 ///
 /// The bits of a handle, from the low end: 3 bits of kind (never zero, so that no handle is an aligned pointer), 20
 /// bits of slot, and the generation: 32 bits if a pointer has 64, 9 bits if it has 32. Slot and generation are mixed

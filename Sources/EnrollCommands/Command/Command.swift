@@ -11,7 +11,7 @@ public final class Command: Sendable {
   public enum Kind: String, Sendable, CaseIterable {
     /// Uses neither the network nor files, so it may run on a thread that must never wait.
     case memory
-    /// Reads or writes the store, or asks the provider: it needs a thread until its deadline.
+    /// Reads or writes the store, or asks the provider. Such a command needs a thread until its deadline.
     case blocking
     /// As ``blocking``, but it also waits for the user, so it is cancelled when the caller has gone.
     case waiting
@@ -39,7 +39,7 @@ public final class Command: Sendable {
   public let usesClient: Bool
   /// The version in which the command first appeared.
   public let since: String
-  /// The parameters for interfaces with client handles. An interface with positional parameters takes them in the order
+  /// The parameters for interfaces with client handles. An interface with positional parameters has them in the order
   /// of these members.
   public let input: Schema
   /// The parameters for interfaces that name the client in another way: as `input`, but without the member `client`.

@@ -110,7 +110,7 @@ extension Schema.Property {
 
 extension Invocation {
   /// The transport that the parameter `transport` chooses; nil for EnrollKit's own transport.
-  /// - Parameter client: the handle of the client that is opened; nil for a command without one.
+  /// - Parameter client: the handle of the client that is opened; nil for a command without a client.
   func transport(caFile: String?, for client: String?) throws(EnrollError) -> (any Transport)? {
     guard text("transport").map({ ASCII.equals($0, "host") }) ?? false else { return nil }
     guard let host = session?.environment.host else {

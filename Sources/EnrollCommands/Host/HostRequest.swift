@@ -1,5 +1,5 @@
 // The requests that EnrollKit sends to a host that provides HTTP or secrets itself, with their schemas, and the
-// interface for sending them. They are the counterpart of the commands.
+// interface for sending them. These requests are the counterpart of the commands.
 
 public import EnrollRules
 public import EnrollSteps

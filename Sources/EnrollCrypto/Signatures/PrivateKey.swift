@@ -94,7 +94,7 @@ public final class PrivateKey: Sendable {
     }
   }
 
-  /// - Returns: the signature in JOSE's form (for the ES family r and s, each as long as a coordinate).
+  /// - Returns: the signature in JOSE's form (for the ES family: r and s, each as long as a coordinate).
   /// - Throws: `.key` if the algorithm needs another kind of key or another curve.
   public func sign(_ message: [UInt8], algorithm: SignatureAlgorithm) throws(CryptoError) -> [UInt8] {
     try algorithm.requireFit(kind)

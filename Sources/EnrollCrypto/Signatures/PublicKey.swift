@@ -101,8 +101,8 @@ public final class PublicKey: Sendable {
   }
 
   /// Whether `signature` is a signature of `message` with this key.
-  /// - Parameter signature: in JOSE's form: for the ES family r and s, each as long as a coordinate. For any other
-  ///   length the result is false.
+  /// - Parameter signature: in JOSE's form. For the ES family, that is r and s, each as long as a coordinate. For any
+  ///   other length the result is false.
   /// - Throws: `.key` if the algorithm needs another kind of key or another curve; `.memory`, which says nothing about
   ///   the signature.
   public func verify(
