@@ -40,10 +40,10 @@ public struct AuthorizedSession: Sendable {
 
   /// Sends a request with the token.
   /// - Returns: the body and the response, whatever its status, including a 401 that remains after the renewal.
-  /// - Throws: `EnrollError` if there is no token, as
-  ///   ``EnrollKit/EnrollClient/accessToken(minimumLifetime:resource:scope:)``, and `.invalidArgument` for a URL that
-  ///   is neither https nor a loopback address, or has a user name or password. `.invalidArgument` also for http to a
-  ///   loopback address if a proxy of the environment (`http_proxy`) would see the request. Errors of URLSession.
+  /// - Throws: `EnrollError` if there is no token (the errors of
+  ///   ``EnrollKit/EnrollClient/accessToken(minimumLifetime:resource:scope:)``); `.invalidArgument` for a URL that is
+  ///   neither https nor a loopback address, or that has a user name or password, and for http to a loopback address if
+  ///   a proxy of the environment (`http_proxy`) would see the request; errors of URLSession.
   public func data(for request: URLRequest) async throws -> (Data, HTTPURLResponse) {
     let token = try await client.access(resource: resource, scope: scope).token()
     var exchange = try AuthorizedExchange(request.url, token: token)

@@ -168,7 +168,7 @@ public protocol AccountChanges: AnyObject, Sendable {
 
   /// Deletes the account and all its data.
   /// - Parameter proof: nil if an operator of the gateway asks for the deletion.
-  /// - Returns: nil if the account does not exist, or if the proof is not a recent sign-in to it.
+  /// - Returns: nil if the account does not exist, or if the proof is not a recent sign-in to the account.
   func deleteAccount(_ id: AccountID, by proof: RecentSignIn?, at now: UnixTime) throws(StoreFailure)
     -> DeletedAccount?
 

@@ -1,5 +1,6 @@
-// Ids of accounts, sessions, people and mails are UUIDs (RFC 9562 §4), stored as 16 bytes: less than half of the text, in each
-// row and index. Only the canonical text is accepted, in lower case with four hyphens, so that one id has one spelling.
+// Ids of accounts, sessions, people and mails are UUIDs (RFC 9562 §4), stored as 16 bytes, which take less than half
+// the space of the text in each row and index. Only the canonical text is accepted, in lower case with four hyphens, so
+// that one id has one spelling.
 
 import EnrollRules
 

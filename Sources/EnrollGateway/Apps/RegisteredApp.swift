@@ -42,7 +42,7 @@ public struct RegisteredApp: Sendable, Equatable {
     self.fallbackURI = fallbackURI
   }
 
-  /// The redirect URI to use; nil if the given one is not registered.
+  /// The redirect URI to use; nil if the given URI is not registered.
   func redirectURI(named given: String?) -> String? {
     guard let given else { return redirectURIs.first { !Self.isLoopback($0) } ?? redirectURIs.first }
     if redirectURIs.contains(where: { ASCII.equals($0, given) }) { return given }

@@ -14,7 +14,7 @@ public enum AuditEvent: String, Sendable, CaseIterable {
   case sessionEnded = "session_ended"
   /// Several sessions were ended at once.
   case sessionsEnded = "sessions_ended"
-  /// Sessions over the limit of 100 were ended for a new one; the detail is their number.
+  /// Sessions over the limit of 100 were ended for a new session; the detail is their number.
   case surplusEnded = "surplus_ended"
   /// Sessions ended because a provider reported a sign-out or a deleted account. The detail names the provider.
   case providerLogout = "provider_logout"
@@ -103,7 +103,7 @@ public protocol AuditStore: AnyObject, Sendable {
   /// The number of the newest entry: how many entries were ever written, plus the gaps that failed changes left.
   func auditEntries() throws(StoreFailure) -> Int
 
-  /// Deletes entries from before `end`, but never one younger than ``AuditRetention/shortestDays``.
+  /// Deletes entries from before `end`, but never an entry younger than ``AuditRetention/shortestDays``.
   /// - Returns: how many entries were deleted.
   func pruneAudit(before end: UnixTime) throws(StoreFailure) -> Int
 }

@@ -43,7 +43,7 @@ public enum PasswordCheck: Sendable, Equatable {
   /// same in all three cases.
   case rejected
   case locked
-  /// The password is right, but the directory requires a new one.
+  /// The password is right, but the directory requires a new password.
   case expired
   /// The password is right, but the directory requires a further step that these pages do not have, such as a second factor.
   case incomplete

@@ -102,7 +102,7 @@ public struct KeyRing: Sendable {
   var newest: UnixTime { keys.last?.created ?? UnixTime(seconds: 0) }
   var oldest: UnixTime { keys.first?.created ?? UnixTime(seconds: 0) }
 
-  /// The newest key that every replica has read; the oldest key if none is old enough.
+  /// The newest key that every replica has read; the oldest key if no key is old enough.
   private func sealing(at now: UnixTime) -> Key {
     keys.last { $0.created + Self.readingSeconds <= now } ?? keys[0]
   }

@@ -1,6 +1,6 @@
-// The id of a request. Each line of the log, each audit entry and each failure page has it, so that the lines of a
-// request can be found by the id that a user reports. The gateway generates it; an id from a client or load balancer is
-// ignored.
+// The id of a request. Each line of the log, each audit entry and each failure page contains the id, so that the lines
+// of a request can be found by the id that a user reports. The gateway generates the id; an id from a client or load
+// balancer is ignored.
 
 /// 64 random bits as 13 letters and digits. The id is not a secret.
 public enum RequestID {

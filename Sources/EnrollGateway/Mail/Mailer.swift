@@ -11,7 +11,8 @@ public struct AccountMail: Sendable, Equatable {
     case activation(link: String)
     /// Somebody tried to register an address that already has an account; `signIn` is the page where its owner can sign in.
     case accountExists(signIn: String)
-    /// The link with which a user without a password signs in. `device` is the browser that asked for it: `Firefox on Linux`.
+    /// The link with which a user without a password signs in. `device` is the browser that asked for the link, such as
+    /// `Firefox on Linux`.
     case signInLink(link: String, device: String?)
     /// The link for replacing a forgotten password.
     case passwordReset(link: String)

@@ -58,7 +58,7 @@ struct Histogram: Sendable {
     nanoseconds.add(Int(max(0, time)))
   }
 
-  /// Cumulative counts, as the text format requires; the last one is the total.
+  /// Cumulative counts, as the text format requires; the last count is the total.
   var reading: (counts: [Int], seconds: Double) {
     var sum = 0
     let counts = cells.map { cell in

@@ -28,7 +28,8 @@ public struct ProviderDialect: Sendable {
   /// Whether the refresh token is kept, so that it can be revoked when the account is deleted (Apple requires
   /// that).
   public var keepsRefreshToken = false
-  /// The audiences of the provider's notifications about accounts and consents; nil if it sends none.
+  /// The audiences of the provider's notifications about accounts and consents; nil if the provider sends no
+  /// notifications.
   public var notificationAudiences: [String]?
 
   /// Whether `max_age` and `prompt=login` make the provider authenticate the user again (OpenID Connect Core §3.1.2.1). Other

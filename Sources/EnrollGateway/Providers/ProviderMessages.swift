@@ -17,10 +17,10 @@ extension SignInProvider {
   /// Whether a refresh token of this provider is kept, sealed, to be revoked when its account is deleted.
   public var keepsRefreshToken: Bool { dialect.keepsRefreshToken }
 
-  /// The audiences of the provider's notifications; nil if it sends none.
+  /// The audiences of the provider's notifications; nil if the provider sends no notifications.
   var notificationAudiences: [String]? { dialect.notificationAudiences }
 
-  /// The key with which the provider signs its `signed_request` forms; nil if it sends none.
+  /// The key with which the provider signs its `signed_request` forms; nil if the provider sends no such forms.
   var requestSecret: Secret? { dialect.sendsSignedRequests ? engine.configuration.clientSecret : nil }
 
   var issuer: Issuer { engine.configuration.issuer }
@@ -28,8 +28,8 @@ extension SignInProvider {
   var tenants: [String] { engine.configuration.tenants }
   var clientID: String { engine.configuration.clientID.text }
 
-  /// The configured `prompt` with which the provider opens its registration form; nil if none is configured, or if the
-  /// provider's metadata does not list it.
+  /// The configured `prompt` with which the provider opens its registration form; nil if no such `prompt` is
+  /// configured, or if the provider's metadata does not list it.
   var registrationPrompt: String? {
     let announced = engine.provider.cachedMetadata?.promptValues
     return engine.configuration.registration.prompt.flatMap {

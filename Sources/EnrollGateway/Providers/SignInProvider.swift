@@ -83,7 +83,7 @@ public final class SignInProvider: Sendable {
   }
 
   /// Handles the provider's answer: exchanges the code, verifies the id_token, and calls userinfo if necessary (R13-R30).
-  /// - Parameter unsignedName: an unsigned name for pages, if the verified claims have none.
+  /// - Parameter unsignedName: an unsigned name for pages, if the verified claims have no name.
   /// - Returns: the identity; or a refusal, if the provider refused the sign-in or its answer is invalid.
   /// - Throws: if the URL is no answer to the transaction, or if the provider could not be reached, so that the code
   ///   was not sent.

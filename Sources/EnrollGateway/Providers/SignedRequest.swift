@@ -1,4 +1,4 @@
-// Facebook's `signed_request` in a callback of its servers: a signature and JSON, both in base64url, with a dot
+// The `signed_request` that Facebook's servers send in a callback: a signature and JSON, both in base64url, with a dot
 // between them (Meta for Developers, Data Deletion Request Callback). The signature is HMAC-SHA256 of the encoded
 // second part, with the app secret. Refused: another algorithm, a request that is older than a day or from the future,
 // and signed requests that Facebook's scripts pass to browsers.

@@ -1,7 +1,6 @@
 // The destination after a sign-in by e-mail: an app that waits, a URL of the configured list, or a page of the
-// account. All forms of the sign-in pass it on. They contain it sealed, so that no URL is taken from a request
-// unchecked, and no URL is shown. For a mailed link the store keeps the destination, so that the link works in any
-// browser.
+// account. All forms of the sign-in contain the destination, sealed, so that no URL is taken from a request unchecked,
+// and no URL is shown. For a mailed link the store keeps the destination, so that the link works in any browser.
 
 import EnrollRules
 import EnrollSteps
@@ -12,7 +11,7 @@ struct SignInDestination: Equatable {
   /// The name of the form field, and of the URL parameter, that carries the sealed destination.
   static let field = "visit"
 
-  /// The app that waits for a one-time code, which is bound to its challenge.
+  /// The app that waits for a one-time code, which is bound to the app's challenge.
   var app: Attempt.App?
   /// The app that `clientId` names; the browser goes to its fallback URI.
   var clientID: String?

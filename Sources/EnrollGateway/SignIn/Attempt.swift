@@ -59,7 +59,8 @@ struct Attempt: Equatable {
   static let limit = 5
   private static let cookiePrefix = "__Host-enroll-signin-"
 
-  /// One cookie for each state, so that concurrent sign-ins do not overwrite each other.
+  /// The name of a state's cookie. Each state has its own cookie, so that concurrent sign-ins do not overwrite each
+  /// other.
   static func cookieName(forState state: Secret) throws(EnrollError) -> String {
     do throws(CryptoError) {
       return cookiePrefix + Base64URL.encode(Array(try Digest.sha256.hash(state)[..<12]))

@@ -1,6 +1,6 @@
 // The sign-ins whose code this replica has sent to the provider, so that it sends no code twice. Other replicas do not
 // share this memory: if another replica gets the same code, the provider has to refuse it. The memory is bounded;
-// below its limit it keeps a sign-in at least as long as its cookie lives, and at most twice as long.
+// below its limit it keeps a sign-in at least as long as the sign-in's cookie lives, and at most twice as long.
 
 import EnrollRules
 import EnrollSteps

@@ -131,7 +131,7 @@ struct AppRefusal: Equatable {
     case .unsupported where cause?.isAboutPrompt ?? false:
       self.init(
         "invalid_request", "\(label) does not support this prompt: its prompt_values_supported lack it")
-    // The app asked for a sign-in without a page, and can begin another one with pages.
+    // The app asked for a sign-in without a page, and can begin another sign-in with pages.
     case .loginRequired: self.init("login_required", "the user is not signed in at \(label)")
     case .interactionRequired: self.init("interaction_required", "\(label) needs to show the user a page")
     case .consentRequired: self.init("consent_required", "\(label) needs the user's consent")

@@ -59,7 +59,7 @@ public final class SCIMDirectory: Directory {
     do throws(DirectoryFailure) {
       answer = try send(.init(method: .post, path: "/Users", body: SCIMUser.creation(email, name: name)))
     } catch {
-      // The user may exist now, created by this call or by a concurrent one: some directories answer 500 to the second
+      // The user may exist now, created by this call or by a concurrent call: some directories answer 500 to the second
       // of two calls.
       guard case .unavailable = error, let person = try? person(with: email) else { throw error }
       return person

@@ -1,5 +1,5 @@
-// Tells the user by e-mail about changes of an account, so that nobody else can change it secretly. E-mail goes only to
-// addresses that a provider has verified; an unverified address may belong to somebody else.
+// Tells the user by e-mail about changes of an account, so that nobody else can change an account secretly. E-mail goes
+// only to addresses that a provider has verified; an unverified address may belong to somebody else.
 
 import EnrollSteps
 import EnrollGatewayPages

@@ -80,7 +80,8 @@ extension AppEndpoints {
       ]))
   }
 
-  /// Accepts the profile that the user confirmed in the app. It came from the gateway, so there is nothing to store.
+  /// Accepts the profile that the user confirmed in the app. The profile came from the gateway, so there is nothing to
+  /// store.
   func receiveProfile(_ request: WebRequest) throws(Interruption) -> WebResponse {
     guard try sessions.bearerSession(request) != nil else { return Self.unauthorized }
     return WebResponse(204)

@@ -1,6 +1,6 @@
-// All data that the gateway stores about an account, as JSON. The user downloads it, or an operator exports
-// it on request. It contains no tokens and no hashes of tokens: they would open sessions, and are not data
-// about the user.
+// All data that the gateway stores about an account, as JSON. The user downloads the copy, or an operator exports it on
+// request. The copy contains no tokens and no hashes of tokens: they would open sessions, and are not data about the
+// user.
 
 public import EnrollRules
 public import EnrollJSON

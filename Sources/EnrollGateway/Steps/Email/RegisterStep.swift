@@ -55,8 +55,8 @@ extension EmailSteps {
 
   /// Makes a link and queues its e-mail. If no e-mail may be sent, a link that nobody gets is stored, so that the work
   /// is the same.
-  /// - Parameter mail: an empty link in it is replaced with the new link; an e-mail of another kind is sent without storing a
-  ///   link.
+  /// - Parameter mail: an empty link in the e-mail is replaced with the new link; an e-mail of another kind is sent
+  ///   without storing a link.
   func post(
     _ mail: AccountMail?, _ purpose: NewMailLink.Purpose, _ email: EmailAddress, _ request: WebRequest,
     mayMail: Bool, _ destination: SignInDestination,

@@ -1,4 +1,4 @@
-// Forms for users without a session. Each contains the destination after the sign-in, and a token against forms of
+// Forms for users without a session. Each form contains the destination after the sign-in, and a token against forms of
 // other sites.
 
 import EnrollRules
@@ -108,7 +108,7 @@ struct VisitorForms: GatewaySteps {
 
 extension GatewaySteps {
   /// The destination in the parameter of a link that ``path(_:keeping:)`` made; nil if the parameter is absent.
-  /// - Throws: `.failure(.formExpired)` if no key of the gateway opens it.
+  /// - Throws: `.failure(.formExpired)` if no key of the gateway opens the parameter.
   func sealedDestination(_ parameters: Parameters) throws(Interruption) -> SignInDestination? {
     guard let sealed = parameters[SignInDestination.field] else { return nil }
     guard let destination = SignInDestination(sealed: sealed, with: keys) else {

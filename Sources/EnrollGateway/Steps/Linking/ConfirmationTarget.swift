@@ -1,6 +1,6 @@
-// Changing how a user signs in to an account, or deleting it, requires a sign-in within the last ten minutes: a session that
-// was left open or stolen is not enough (step-up authentication, RFC 9470). The user has to sign in with an identity of the
-// account; another identity changes nothing, and creates no account.
+// Changing how a user signs in to an account, or deleting an account, requires a sign-in within the last ten minutes: a
+// session that was left open or stolen is not enough (step-up authentication, RFC 9470). The user has to sign in with
+// an identity of the account; another identity changes nothing, and creates no account.
 
 import EnrollRules
 import EnrollSteps

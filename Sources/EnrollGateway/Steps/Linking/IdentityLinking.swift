@@ -1,7 +1,7 @@
 // Links and unlinks identities of an account. Linking needs two proofs within ten minutes: the session's sign-in, and a sign-in
-// at the new identity's provider. The attempt contains the account, sealed, so that no other browser or account can complete
-// it; the form that starts it has a token, so that no other site can start it. An e-mail address never links anything, verified
-// or not.
+// at the new identity's provider. The attempt contains the account, sealed, so that no other browser or account can
+// complete the attempt; the form that starts the attempt has a token, so that no other site can start an attempt. An
+// e-mail address never links anything, verified or not.
 
 import EnrollRules
 import EnrollSteps

@@ -15,7 +15,7 @@ struct FormPostAnswer: Equatable {
   var error: String?
   /// Apple: the user's name, only in the first answer for each user.
   var user: String?
-  /// True if a page of this origin sent the form. If the cookie is missing then, the browser does not have it.
+  /// True if a page of this origin sent the form. If the cookie is then missing, the browser does not have the cookie.
   var isRepeated: Bool
 
   static let again = "again"

@@ -1,8 +1,8 @@
 // Redirects from the gateway's own pages to the provider that belongs to the directory. A directory that checks
 // passwords gives a session token, which the provider's authorization endpoint accepts once instead of a session: the
 // gateway sends the authorization request of a normal client, without a page (`prompt=none`), and the browser then has
-// a session at the provider. If the directory checks no passwords, the provider's own page does. Either way the user
-// has only one identity: the provider's.
+// a session at the provider. If the directory checks no passwords, the provider's own page asks for the password.
+// Either way the user has only one identity: the provider's.
 
 import EnrollRules
 import EnrollCrypto

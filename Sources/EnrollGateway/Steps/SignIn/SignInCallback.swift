@@ -32,7 +32,7 @@ struct SignInCallback: GatewaySteps {
 
   /// - Parameters:
   ///   - query: the provider's answer, as the query of a redirect.
-  ///   - unsignedName: an unsigned name for pages, if the verified claims have none.
+  ///   - unsignedName: an unsigned name for pages, if the verified claims have no name.
   func handleCallback(
     _ request: WebRequest, _ provider: SignInProvider, query: String, _ state: String?,
     unsignedName: String? = nil
