@@ -141,8 +141,8 @@ public final class HTTPServer: Sendable {
   }
 
   /// Stops the server: it accepts no more connections, closes idle connections, finishes the requests that have begun, and
-  /// closes the remaining connections after `seconds`. The call blocks its thread until all connections are closed; do not make
-  /// it while answering a request. A second call does nothing.
+  /// closes the remaining connections after `seconds`. The call blocks its thread until all connections are closed; do
+  /// not make this call while answering a request. A second call does nothing.
   /// - Returns: false if requests were not finished after `seconds`; their answers are dropped.
   @discardableResult
   public func stop(withinSeconds seconds: Int64 = 20) -> Bool {

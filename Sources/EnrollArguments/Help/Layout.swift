@@ -4,6 +4,7 @@ package enum Layout {
   /// The smallest width for which text is laid out.
   package static let narrowest = 20
 
+  /// The width for which text is laid out.
   /// - Parameters:
   ///   - columns: the value of COLUMNS.
   ///   - terminal: the width that the terminal reports; 0 if it reports none.

@@ -83,7 +83,7 @@ public enum LinkState: Sendable, Equatable {
   case live(MailLink)
   case spent
   case expired
-  /// The link never existed, was replaced by a newer one, or has another purpose.
+  /// The link never existed, was replaced by a newer link, or has another purpose.
   case unknown
 }
 

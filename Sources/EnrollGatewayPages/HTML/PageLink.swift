@@ -39,7 +39,7 @@ public struct PageLink: Sendable, Hashable {
   }
 
   /// The URL of an app: a claimed https link, http to this computer, or a private-use scheme that contains a dot (RFC 8252
-  /// §7.1). The browser's own schemes (`javascript`, `data`, `blob`, …) contain none.
+  /// §7.1). The browser's own schemes (`javascript`, `data`, `blob`, …) contain no dot.
   /// - Throws: for any other scheme, and the errors of ``init(web:)``.
   public init(app text: String) throws(Refusal) {
     try Self.check(text)

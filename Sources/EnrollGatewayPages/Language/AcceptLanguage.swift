@@ -34,7 +34,7 @@ struct AcceptLanguage: Sendable {
     }.map(\.element)
   }
 
-  /// The best of these languages for the header; nil if it accepts none of them.
+  /// The best of these languages for the header; nil if the header accepts none of them.
   /// - Parameter languages: not empty. For `*` the first language is chosen.
   func choice(among languages: [Language]) -> Language? {
     let allowed = languages.filter { !isRefused($0.tag) }
@@ -62,7 +62,8 @@ struct AcceptLanguage: Sendable {
     return languages.first { tag.isPrefix(of: $0.tag) }
   }
 
-  /// Whether weight 0 excludes the language. A range with exactly its tag and a higher weight overrides that.
+  /// Whether a range of weight 0 excludes the language. A range with exactly the language's tag and a higher weight
+  /// overrides that.
   private func isRefused(_ tag: LanguageTag) -> Bool {
     let isWanted = ranges.contains { $0.tag == tag && $0.weight > 0 }
     return !isWanted && ranges.contains { $0.weight == 0 && $0.tag?.isPrefix(of: tag) ?? false }

@@ -1,4 +1,5 @@
-// A text file of the operator: JSON, checked member by member. Every error names the key, so that the operator can fix it.
+// A text file of the operator: JSON, checked member by member. Every error names the key, so that the operator can fix
+// the file.
 
 import EnrollJSON
 

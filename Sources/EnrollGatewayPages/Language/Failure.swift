@@ -28,7 +28,7 @@ public enum Failure: String, Sendable, CaseIterable {
   case formExpired
   /// The user had to sign in to a certain account, but signed in to another account.
   case otherIdentity
-  /// The link of an e-mail is unknown to this gateway, or was replaced by a newer one.
+  /// The link of an e-mail is unknown to this gateway, or was replaced by a newer link.
   case linkInvalid
   /// The link of an e-mail has expired.
   case linkExpired

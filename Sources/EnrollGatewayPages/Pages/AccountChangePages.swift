@@ -2,8 +2,9 @@
 // the merge of two accounts, the deletion of the account. Each page says what will happen before its button,
 // and has a link back that changes nothing.
 
-/// The page between a form that starts a sign-in and the provider. The form cannot be redirected to the provider directly: the
-/// page's policy also applies to redirects of its forms (CSP 3 §4.2), and a provider may redirect to any URLs.
+/// The page that a browser shows after a form that starts a sign-in, and before the provider's page. The form cannot be
+/// redirected to the provider directly: the page's policy also applies to redirects of its forms (CSP 3 §4.2), and a
+/// provider may redirect to any URLs.
 public struct ProviderRedirectPage: Page {
   /// The provider's label.
   public var provider: String

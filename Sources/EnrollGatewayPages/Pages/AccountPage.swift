@@ -1,5 +1,5 @@
-// The account page: the user's identities and sessions, and how to end them. Each session has its own button,
-// and is shown with its device or app, because only the user knows whether it is theirs.
+// The account page: the user's identities, and the user's sessions, which the user can end here. Each session has its
+// own button, and is shown with its device or app, because only the user knows whether it is theirs.
 
 /// The account page.
 public struct AccountPage: Page {

@@ -11,7 +11,7 @@ public struct FailurePage: Page {
   /// The choice of providers.
   public var otherWay: PageLink?
   public var start: PageLink?
-  /// The app that waits. The link to it reports the failure to the app.
+  /// The app that waits. The link to the app reports the failure.
   public var app: WaitingApp?
   /// A text by which the failure can be found in the log: the failure's name, the request's id, or both.
   public var reference: String?
@@ -44,7 +44,7 @@ public struct FailurePage: Page {
     }
   }
 
-  /// The first link is the main one.
+  /// Writes the links of the page. The first link is the main link.
   private func actions(_ texts: Texts, into html: inout HTML) {
     var actions: [(Phrase, PageLink)] = []
     if let retry { actions.append((texts(.failureTryAgain), retry)) }

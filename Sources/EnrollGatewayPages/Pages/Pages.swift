@@ -35,7 +35,8 @@ public struct Pages: Sendable {
   }
 }
 
-/// A page of the gateway. Its values come from the steps of the gateway; it writes texts of the catalogue around them.
+/// A page of the gateway. Its values come from the steps of the gateway; the page writes texts of the catalogue around
+/// these values.
 package protocol Page: Sendable {
   func content(texts: Texts) -> Content
 }
@@ -47,8 +48,8 @@ public struct PageContext: Sendable {
   /// Links to this page in other languages, for the footer. If the list is empty, the footer has no choice of
   /// languages.
   public var otherLanguages: [(language: Language, link: PageLink)]
-  /// The URLs to which a form of this page may be redirected, besides the gateway, such as an app's redirect URI: browsers also
-  /// apply `form-action` to redirects.
+  /// The URLs to which a form of this page may be redirected, in addition to the gateway, such as an app's redirect
+  /// URI: browsers also apply `form-action` to redirects.
   public var formTargets: [PageLink]
 
   public init(

@@ -3,7 +3,7 @@
 
 /// The sign of a provider.
 public enum ProviderSign: Sendable, Equatable {
-  /// A file of the gateway: the provider's own logo, if its rules allow that.
+  /// A file of the gateway: the provider's own logo, if the provider's rules allow that.
   case picture(PageLink)
   /// The first letter, in the provider's colour.
   case brand(Brand)

@@ -1,5 +1,6 @@
-// A colour, and its contrast with another (WCAG 2.2, "contrast ratio" and "relative luminance"). It is written `#rgb` or
-// `#rrggbb`; names, functions and transparency are refused, because their contrast cannot be computed here.
+// A colour, and its contrast with another colour (WCAG 2.2, "contrast ratio" and "relative luminance"). A colour is
+// written `#rgb` or `#rrggbb`; names, functions and transparency are refused, because their contrast cannot be computed
+// here.
 
 /// An opaque sRGB colour.
 public struct Colour: Sendable, Hashable {
@@ -57,7 +58,7 @@ public struct Colour: Sendable, Hashable {
     0.2126 * Self.linear(red) + 0.7152 * Self.linear(green) + 0.0722 * Self.linear(blue)
   }
 
-  /// This colour mixed with the given percentage of another.
+  /// This colour mixed with the given percentage of another colour.
   func mixed(with other: Colour, hundredths: Int) -> Colour {
     func channel(_ mine: UInt8, _ its: UInt8) -> UInt8 {
       let share = min(max(hundredths, 0), 100)

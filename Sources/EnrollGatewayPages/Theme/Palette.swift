@@ -91,8 +91,8 @@ struct Palette: Sendable, Equatable {
     return palette
   }
 
-  /// The colour, made lighter or darker until it is readable on this palette's card: derives a dark scheme's accent from the
-  /// light one.
+  /// The colour, made lighter or darker until it is readable on this palette's card. A dark scheme's accent is derived
+  /// from the light accent in this way.
   func readable(_ colour: Colour) -> Colour {
     let goal: Colour = self[.card].luminance < 0.18 ? .white : .ink
     for hundredths in stride(from: 0, to: 100, by: 5) {

@@ -6,12 +6,12 @@ import EnrollGateway
 
 extension SQLStatement {
   /// A sign-in in one statement, under READ COMMITTED. The identity is inserted first: if several calls for one new
-  /// identity run concurrently, one inserts it; the others wait, then update it and get the account that it names. The
-  /// account is inserted after that, with the id that the identity names, so that no account is left without an
-  /// identity; the foreign key is checked at the end of the statement. `ON CONFLICT (id)` finds an existing account
-  /// even if it was committed after the statement began. `xmax` is 0 in a row that was just inserted. If a new
-  /// identity names an existing account, it would join another person's account: `last_login` is then set to NULL,
-  /// which the column refuses.
+  /// identity run concurrently, one call inserts the identity; the other calls wait, then update the identity and get
+  /// the account that it names. The account is inserted after that, with the id that the identity names, so that no
+  /// account is left without an identity; the foreign key is checked at the end of the statement. `ON CONFLICT (id)`
+  /// finds an existing account even if it was committed after the statement began. `xmax` is 0 in a row that was just
+  /// inserted. If a new identity names an existing account, it would join another person's account: `last_login` is
+  /// then set to NULL, which the column refuses.
   /// - Parameter source: the eight values of the row, as VALUES or a query.
   static func person(_ source: String, at now: String) -> String {
     """

@@ -14,7 +14,8 @@ struct CheckedIdentity {
   let name: SQLValue
   let providerSession: SQLValue
 
-  /// - Throws: `.fault` for a NUL in the provider, subject, e-mail address or provider's session: PostgreSQL stores none.
+  /// - Throws: `.fault` for a NUL in the provider, subject, e-mail address or provider's session: PostgreSQL stores no
+  ///   NUL.
   init(_ identity: Identity) throws(StoreFailure) {
     providerName = identity.provider
     provider = try StoredText.exact(identity.provider, "The provider's name")

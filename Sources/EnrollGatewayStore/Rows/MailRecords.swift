@@ -77,7 +77,7 @@ struct LinkRecord {
     return now < expires ? .live(link) : .expired
   }
 
-  /// Why the link cannot be spent; nil if it can.
+  /// Why the link cannot be spent; nil if it can be spent.
   func refusal(at now: UnixTime) -> LinkSpending? {
     if isSpent { return .spent }
     return now < expires ? nil : .expired

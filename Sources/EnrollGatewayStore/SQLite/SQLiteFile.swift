@@ -8,8 +8,8 @@ import EnrollPosix
 
 enum SQLiteFile {
   /// Creates the file with mode 0600 if it is missing.
-  /// - Throws: `.full` if the folder cannot be written, `.unavailable` if it is missing, `.fault` for a path that does not name
-  ///   a file, and for a file that other users may open.
+  /// - Throws: `.full` if the folder cannot be written, `.unavailable` if the folder is missing, `.fault` for a path
+  ///   that does not name a file, and for a file that other users may open.
   static func prepare(_ path: String) throws(StoreFailure) {
     try checkPath(path)
     // O_EXCL: closing a descriptor of an existing file would drop SQLite's locks on it (fcntl(2), F_SETLK).
@@ -42,7 +42,7 @@ enum SQLiteFile {
     throw SQLiteFault.notWritable(path, SystemError.message(errnoNow()))
   }
 
-  /// The identity of the database's files when it was opened. If one of the files is ever missing or
+  /// The identity of the database's files when the database was opened. If one of the files is ever missing or
   /// replaced, none of them is used again, because the latest changes may be lost.
   final class FileIdentity: Sendable {
     private struct File: Equatable {

@@ -1,4 +1,5 @@
-// Changes of accounts, each in one transaction. If two of them conflict, PostgreSQL aborts one, which is then repeated.
+// Changes of accounts, each in one transaction. If two changes conflict, PostgreSQL aborts one of the two, and that
+// change is then repeated.
 
 public import EnrollRules
 public import EnrollGateway

@@ -21,7 +21,7 @@ struct AnswerWriter {
   /// The head that was written last.
   private(set) var bytes: [UInt8] = []
 
-  /// The headers of the settings as lines; an answer gets each one unless the application sets it.
+  /// The headers of the settings as lines. Each is added to an answer unless the application sets the same header.
   private let added: [(name: String, line: [UInt8])]
   private let date: ServerSettings.DateHeader
   private let allow: String

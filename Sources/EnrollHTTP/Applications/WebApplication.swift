@@ -15,8 +15,8 @@ public enum Lane: Sendable {
 
 /// Answers requests. Its methods are called by several threads at once.
 public protocol WebApplication: Sendable {
-  /// Chooses the lane from the request alone. The server calls this on the event loop, so it must not wait. It may set
-  /// ``WebRequest/place`` for ``answer(_:)``.
+  /// Chooses the lane from the request alone. The server calls this method on the event loop, so the method must not
+  /// wait. It may set ``WebRequest/place`` for ``answer(_:)``.
   func lane(for request: inout WebRequest) -> Lane
 
   /// Answers the request. The method may wait unless the lane is ``Lane/here``. A `HEAD` request is passed as `GET`, with

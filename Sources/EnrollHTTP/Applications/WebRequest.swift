@@ -5,8 +5,8 @@ public import EnrollRules
 
 /// A request whose head and body are complete.
 public struct WebRequest: Sendable {
-  /// The methods that a server can answer (RFC 9110 §9, RFC 5789). ``ServerSettings/methods`` selects the ones that it does
-  /// answer.
+  /// The methods that a server can answer (RFC 9110 §9, RFC 5789). ``ServerSettings/methods`` selects the methods that
+  /// a server does answer.
   public enum Method: String, Sendable, CaseIterable {
     case get = "GET"
     case post = "POST"

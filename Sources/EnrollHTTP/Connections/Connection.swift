@@ -208,7 +208,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
   }
 
   /// Receives the answer from the application.
-  /// - Parameter answer: nil if the application gives none.
+  /// - Parameter answer: nil if the application gives no answer.
   func answered(_ answer: WebResponse?) {
     guard waiting == .answer, delayed == nil else { return }
     guard let answer else { return deliverBadAnswer() }

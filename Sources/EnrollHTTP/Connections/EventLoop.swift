@@ -48,8 +48,8 @@ final class EventLoop: @unchecked Sendable {
     writer = AnswerWriter(shared.settings)
   }
 
-  /// Whether three descriptors are free: an event base needs three, and libevent ends the process if it gets none for its
-  /// signals.
+  /// Whether three descriptors are free: an event base needs three, and libevent ends the process if it gets no
+  /// descriptor for its signals.
   private static func hasFreeDescriptors(besides descriptor: Int32) -> Bool {
     let tried = (0..<3).map { _ in dup(descriptor) }
     for one in tried where one >= 0 { close(one) }

@@ -1,5 +1,6 @@
-// A listening socket. It distributes accepted connections over the loops in turn. One listening socket for each loop would
-// spread few connections unevenly, and lose the connections in its backlog when the server stops.
+// A listening socket. It distributes accepted connections over the loops in turn. If each loop had its own listening
+// socket, few connections would be spread unevenly, and the connections in the backlogs would be lost when the server
+// stops.
 
 import CEvent
 import CPosix

@@ -1,7 +1,7 @@
 // `GET /v1/auth/{provider}/callback`: the provider sent the browser back. The browser's cookie proves that the sign-in
-// began in it (RFC 9700 §4.7). The gateway exchanges the code, verifies the answer, and finds or creates the account
-// in one call of the store. Refused: an answer in another browser, an answer of another provider (mix-up, RFC 9700
-// §4.4), an answer after ten minutes, and an answer whose code this replica has already sent to the provider. A
+// began in this browser (RFC 9700 §4.7). The gateway exchanges the code, verifies the answer, and finds or creates the
+// account in one call of the store. Refused: an answer in another browser, an answer of another provider (mix-up, RFC
+// 9700 §4.4), an answer after ten minutes, and an answer whose code this replica has already sent to the provider. A
 // provider may revoke the tokens of a code that it gets twice (RFC 6749 §4.1.2).
 
 import EnrollRules
@@ -169,7 +169,7 @@ struct SignInCallback: GatewaySteps {
   private func usedTarget(_ request: WebRequest, _ attempt: Attempt) -> String {
     var query = FormEncoding(.query)
     query.add(Self.usedField, "1")
-    // A destination on the gateway's own pages is not put into the URL, because it need not be in the
+    // A destination on the gateway's own pages is not put into the URL, because such a destination need not be in the
     // configured list.
     if let returnTo = attempt.returnTo, mayReturn(to: returnTo) { query.add("return_to", returnTo) }
     return request.path + "?" + query.text

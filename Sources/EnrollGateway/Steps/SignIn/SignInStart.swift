@@ -157,7 +157,8 @@ struct SignInStart: GatewaySteps {
   }
 
   /// Reports a failure: to an app with the app's redirect, to a user with a page.
-  /// - Parameter cause: the error behind the failure, if there is one: an app may be told more about it than a user.
+  /// - Parameter cause: the error behind the failure, if there is one: an app may be told more about that error than a
+  ///   user.
   func fail(
     _ failure: EnrollGatewayPages.Failure, cause: EnrollError? = nil, app waiting: Attempt.App?,
     provider: SignInProvider, purpose: Attempt.Purpose = .signIn, for request: WebRequest,
@@ -190,7 +191,8 @@ struct SignInStart: GatewaySteps {
 }
 
 extension Views {
-  /// A page that redirects to the provider at once, and also has a link to it. nil for a URL that a page must not link to.
+  /// A page that redirects to the provider at once, and also has a link to the provider. nil for a URL that a page must
+  /// not link to.
   func redirect(
     to provider: SignInProvider, url: String, for request: WebRequest, headers: [HTTPHeader]
   ) -> WebResponse? {
