@@ -52,7 +52,7 @@ private struct AudienceBytes {
 }
 
 extension TokenCopy {
-  /// As ``fromMemory(_:_:_:_:)``, for an audience.
+  /// As ``fromMemory(_:_:_:_:)``, for a token with an audience of its own.
   fileprivate static func fromMemory(
     _ client: UInt, _ audience: AudienceIn, _ minimumLifetime: Int64,
     _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int

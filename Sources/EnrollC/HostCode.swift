@@ -6,7 +6,7 @@ import EnrollPosix
 
 /// Calls functions of the host.
 struct HostCode: Sendable {
-  /// Set on a thread while it runs code of the host.
+  /// This flag is set on a thread while it runs code of the host.
   static let mark = ThreadFlag()
 
   /// The signal mask of the host's thread that passed the functions.

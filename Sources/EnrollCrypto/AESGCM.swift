@@ -4,11 +4,11 @@ import COpenSSL
 
 /// Authenticated encryption. A nonce must never be used twice with one key.
 public enum AESGCM {
-  /// Bytes of a key.
+  /// The number of bytes of a key.
   public static let keyCount = 32
-  /// Bytes of a nonce.
+  /// The number of bytes of a nonce.
   public static let nonceCount = 12
-  /// Bytes that sealing adds.
+  /// The number of bytes that sealing adds.
   public static let tagCount = 16
   /// The maximum number of bytes of plaintext, and of associated data, in one call.
   public static let lengthLimit = 1 << 30

@@ -15,7 +15,7 @@ public enum Digest: Sendable, CaseIterable {
   private static let sha384Handle = Fetched { DigestHandle("SHA2-384") }
   private static let sha512Handle = Fetched { DigestHandle("SHA2-512") }
 
-  /// Bytes of a hash.
+  /// The number of bytes of a hash.
   public var byteCount: Int {
     switch self {
     case .sha256: 32

@@ -23,7 +23,7 @@ enum TextLimit {
 /// A text argument.
 struct TextInput {
   var pointer: UnsafePointer<CChar>?
-  /// Bytes, or ENROLL_NUL_TERMINATED.
+  /// The size in bytes, or ENROLL_NUL_TERMINATED.
   var size: Int
   /// The argument's name, for error messages.
   var name: String

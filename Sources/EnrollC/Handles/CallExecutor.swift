@@ -21,7 +21,7 @@ final class CallExecutor: Sendable {
   /// The executor of calls without a client.
   static let clientless = PerProcess { CallExecutor(callbacks: .ownThread) }
 
-  /// Set while a callback runs on the thread that completed its call.
+  /// This flag is set while a callback runs on the thread that completed the call.
   static let callbackInPlace = ThreadFlag()
 
   /// Starts a call that blocks a thread.

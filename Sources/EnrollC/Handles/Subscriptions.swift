@@ -21,7 +21,7 @@ final class Subscriptions: Sendable {
   private struct State {
     var last: Int64 = 0
     var entries: [Entry] = []
-    /// Set when the client was freed.
+    /// True once the client was freed.
     var isClosed = false
   }
 

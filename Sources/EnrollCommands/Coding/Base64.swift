@@ -14,7 +14,7 @@ enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// nil if `text` is not exactly what ``encode(_:)`` returns for some bytes.
+  /// The bytes of a Base64 text; nil if `text` is not exactly what ``encode(_:)`` returns for some bytes.
   static func decode(_ text: String) -> [UInt8]? {
     var text = Array(text.utf8)
     guard text.count % 4 == 0 else { return nil }

@@ -9,14 +9,14 @@ public import EnrollJSON
 public final class Command: Sendable {
   /// The kind of thread on which a command may run.
   public enum Kind: String, Sendable, CaseIterable {
-    /// Uses neither the network nor files, so it may run on a thread that must never wait.
+    /// The command uses neither the network nor files, so it may run on a thread that must never wait.
     case memory
-    /// Reads or writes the store, or asks the provider. Such a command needs a thread until its deadline.
+    /// The command reads or writes the store, or asks the provider, so it needs a thread until its deadline.
     case blocking
-    /// As ``blocking``, but it also waits for the user, so it is cancelled when the caller has gone.
+    /// As ``blocking``, but the command also waits for the user, so it is cancelled when the caller has gone.
     case waiting
-    /// Reports its result through a callback. It holds no thread while it waits for a renewal, which other calls may
-    /// share.
+    /// The command reports its result through a callback. It holds no thread while it waits for a renewal, which other
+    /// calls may share.
     case parked
   }
 

@@ -162,7 +162,7 @@ extension CommandTable {
     ])
   }
 
-  /// Only the date counts, because the boot in which the token was received is unknown here.
+  /// How far a token is from its expiry, judged only by the date: the boot in which it was received is unknown here.
   private static func checkedExpiry(_ call: Invocation) -> JSON {
     let now = call.integer("now").map { UnixTime(seconds: $0) } ?? SystemClock().wallTime()
     let moment = Moment(wall: now, instant: Instant(nanoseconds: 0), bootID: "now")

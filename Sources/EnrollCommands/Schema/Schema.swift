@@ -152,7 +152,7 @@ public struct Schema: Sendable {
     Schema(.oneOf(words), documentation).named(name)
   }
 
-  /// Always this one string, which distinguishes objects of several shapes.
+  /// The schema of a value that is always this string. Such a value distinguishes objects of several shapes.
   @inline(never)
   static func word(_ text: String, _ documentation: String = "") -> Schema {
     Schema(.oneOf([text]), documentation)

@@ -7,9 +7,9 @@ import COpenSSL
 public final class PublicKey: Sendable {
   /// The numbers of a key, as JSON Web Keys have them: big-endian bytes.
   public enum Components: Equatable, Sendable {
-    /// Both without leading zeros.
+    /// Neither number has leading zeros.
     case rsa(modulus: [UInt8], exponent: [UInt8])
-    /// Both have ``Curve/coordinateCount`` bytes.
+    /// Each coordinate has ``Curve/coordinateCount`` bytes.
     case ec(Curve, x: [UInt8], y: [UInt8])
     /// 32 bytes.
     case ed25519([UInt8])

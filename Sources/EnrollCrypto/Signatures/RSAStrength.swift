@@ -1,7 +1,7 @@
 // The RSA keys that are accepted (R22). Numbers are big-endian bytes without leading zeros.
 
 enum RSAStrength {
-  /// Bits. The upper limit keeps the verification of a signature fast.
+  /// The permitted numbers of bits of a modulus. The upper limit keeps the verification of a signature fast.
   static let modulusBits = 2048...8192
 
   static func check(modulus: [UInt8], exponent: [UInt8]) throws(CryptoError) {

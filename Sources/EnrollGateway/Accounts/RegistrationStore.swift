@@ -125,7 +125,7 @@ public struct StoredPerson: Sendable, Equatable {
 /// An e-mail for the outbox.
 public struct NewMail: Sendable, Equatable {
   public var id: MailID
-  /// Sealed with the gateway's keys, because it contains links.
+  /// The e-mail, sealed with the gateway's keys, because it contains links.
   public var sealed: String
   /// The e-mail is not sent after this time.
   public var expires: UnixTime

@@ -9,7 +9,7 @@ public struct TakenRevocation: Sendable, Equatable {
   public var id: Int64
   /// The gateway's name for the provider.
   public var provider: String
-  /// Sealed for ``KeyRing/Purpose/providerToken``.
+  /// The token, sealed for ``KeyRing/Purpose/providerToken``.
   public var sealed: String
   /// The account that had the token.
   public var account: AccountID

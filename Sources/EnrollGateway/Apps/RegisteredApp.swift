@@ -8,8 +8,9 @@ public struct RegisteredApp: Sendable, Equatable {
   public let id: String
   /// The name that the pages show.
   public let title: String
-  /// Compared exactly, except for the port of a loopback address (RFC 8252 §7.3). If the app's request has no
-  /// redirect URI, the first URI that is not a loopback address is used; if all are loopback addresses, the first.
+  /// The redirect URIs are compared exactly, except for the port of a loopback address (RFC 8252 §7.3). If the app's
+  /// request has no redirect URI, the first URI that is not a loopback address is used; if all are loopback addresses,
+  /// the first.
   public let redirectURIs: [String]
   public let android: Android?
   /// `TEAMID.bundle.id`, for `apple-app-site-association`.

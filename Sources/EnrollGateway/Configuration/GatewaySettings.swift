@@ -30,9 +30,9 @@ public struct GatewaySettings: Sendable {
   public let limits: LimitRules
   /// How many days the audit keeps an entry.
   public let auditDays: Int64
-  /// nil if no mail is sent.
+  /// The settings for mail; nil if no mail is sent.
   public let mail: MailSettings?
-  /// nil if users cannot register by e-mail.
+  /// The rules of registration by e-mail; nil if users cannot register by e-mail.
   public let registration: RegistrationSettings?
   /// The directory of users who register by e-mail; nil for the gateway's own tables.
   public let directory: DirectorySettings?

@@ -7,7 +7,7 @@ import EnrollJSON
 public struct MailSettings: Sendable, Equatable {
   /// `smtp://host:587` with STARTTLS, or `smtps://host:465` with implicit TLS.
   public let server: String
-  /// Uses no TLS; only for a mail server on this machine.
+  /// Whether the connection uses no TLS. This is allowed only for a mail server on this machine.
   public let isUnencrypted: Bool
   public let from: EmailAddress
   /// The sender's display name; the product's name by default.

@@ -14,7 +14,7 @@ final class DirectoryHTTP: Sendable {
   /// A complete answer of the directory: a success, or a refusal with a status from 400 to 499.
   struct Answer {
     var status: Int
-    /// nil for an answer without a body, and for a refusal that is not JSON.
+    /// The body; nil for an answer without a body, and for a refusal that is not JSON.
     var json: JSON?
     /// The version of the resource (RFC 9110 §8.8.3).
     var entityTag: String?

@@ -19,7 +19,7 @@ public final class Gateway: WebApplication {
   let requests: ProviderRequests
   let apps: AppEndpoints
   let tokens: AccessTokens
-  /// nil if users cannot register by e-mail.
+  /// The steps of registration by e-mail; nil if users cannot register by e-mail.
   let email: EmailSteps?
   let revocations: Revocations
   let limits: Limits

@@ -124,7 +124,7 @@ extension KeyRing {
     }
   }
 
-  /// nil if no key of this ring sealed the text for this purpose.
+  /// Opens a sealed text. Returns nil if no key of this ring sealed the text for this purpose.
   public func open(_ sealed: String, for purpose: Purpose) -> Secret? {
     guard let dot = sealed.utf8.firstIndex(of: 0x2E) else { return nil }
     let id = String(sealed[..<dot])

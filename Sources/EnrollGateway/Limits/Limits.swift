@@ -90,7 +90,7 @@ public final class Limits: Sendable {
     return .refused(retryAfterSeconds: max(1, seconds))
   }
 
-  /// nil if SHA-256 fails.
+  /// The hash that names a bucket; nil if SHA-256 fails.
   private static func name(_ kind: LimitKind, _ key: LimitKey) -> [UInt8]? {
     let text =
       switch key {

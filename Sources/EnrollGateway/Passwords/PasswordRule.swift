@@ -10,7 +10,7 @@ enum PasswordRule {
   /// The limit in bytes of UTF-8. NIST requires at least 64 characters to be accepted; the limit bounds the size of a request.
   static let longest = 1_024
 
-  /// nil if the password is accepted.
+  /// Why the password is refused; nil if it is accepted.
   static func error(in password: String, email: String) -> FieldError? {
     guard password.utf8.count <= longest else { return .passwordLong }
     let scalars = Array(password.unicodeScalars)

@@ -18,7 +18,7 @@ struct LogoutToken: Equatable {
   /// `jti`, which must be new.
   let id: String
   let issued: UnixTime
-  /// Until when the token's id must be remembered.
+  /// The time until which the token's id must be remembered.
   let expires: UnixTime
 
   static let event = "http://schemas.openid.net/event/backchannel-logout"
@@ -89,7 +89,7 @@ struct LogoutToken: Equatable {
     return UnixTime(seconds: Int64(seconds))
   }
 
-  /// nil if the claim is absent.
+  /// The text of a claim; nil if the claim is absent.
   private static func name(_ claim: String, _ claims: JSONObject) throws(EnrollError) -> String? {
     guard let value = claims[claim] else { return nil }
     guard let text = value.string, (1...SignInProvider.subjectLimit).contains(text.utf8.count) else {

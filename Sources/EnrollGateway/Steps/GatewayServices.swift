@@ -10,7 +10,7 @@ import EnrollHTTP
 final class GatewayServices: Sendable {
   let settings: GatewaySettings
   let providers: [SignInProvider]
-  /// nil if users cannot register by e-mail.
+  /// Registration by e-mail; nil if users cannot register by e-mail.
   let registration: EmailRegistration?
   let clock: any Clock
   let random: any RandomSource

@@ -7,7 +7,7 @@ import EnrollHTTP
 
 /// The result of the last check.
 struct Readiness: Sendable, Equatable {
-  /// nil before the first check.
+  /// Whether the last check succeeded; nil before the first check.
   var checkPassed: Bool?
   var checkedAt = Instant(nanoseconds: 0)
   /// The time and the result of the last check for disk space; `spaceFailure` is nil if there is space.

@@ -28,7 +28,7 @@ struct Parameters: Equatable {
     self.fields = fields
   }
 
-  /// nil if the parameter is absent; an empty value is a value.
+  /// The value of a parameter, which may be empty; nil if the parameter is absent.
   subscript(name: String) -> String? { fields[name] }
 }
 

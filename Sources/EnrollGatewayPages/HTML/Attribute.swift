@@ -4,7 +4,7 @@
 /// One attribute of an element.
 struct Attribute: Sendable {
   enum Value: Sendable {
-    /// No value, only the name: `required`.
+    /// The attribute has no value, only a name: `required`.
     case none
     case literal(StaticString)
     case text(String)

@@ -11,7 +11,7 @@ struct AcceptLanguage: Sendable {
     var weight: Int
   }
 
-  /// Sorted by descending weight; ranges of equal weight in their order in the header.
+  /// The ranges, sorted by descending weight. Ranges of equal weight have the order of the header.
   let ranges: [Range]
 
   /// The limit of the header in bytes; browsers send fewer than 200.

@@ -3,7 +3,7 @@
 
 /// The catalogues, one for each language.
 public struct Languages: Sendable {
-  /// The default comes first; never empty.
+  /// The catalogues, the default first. There is at least one.
   private var catalogues: [Catalogue]
 
   /// English and German; English is the default.

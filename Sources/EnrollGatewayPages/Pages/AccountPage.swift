@@ -111,7 +111,7 @@ public struct AccountPage: Page {
   public var name: String?
   /// Seconds since 1970, UTC.
   public var created: Int64
-  /// Sorted, the oldest first.
+  /// The identities, sorted, the oldest first.
   public var identities: [Identity]
   /// The live sessions, in the order of the page, except that the current session comes first.
   public var sessions: [Session]

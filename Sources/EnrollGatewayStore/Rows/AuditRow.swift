@@ -22,7 +22,7 @@ enum AuditRow {
     [StoredText.shown(origin.address), StoredText.shown(origin.request)]
   }
 
-  /// nil for an event that this program does not know, because a newer program wrote it.
+  /// The entry of a row; nil for an event that this program does not know, because a newer program wrote it.
   static func entry(_ row: some SQLRow) -> AuditEntry? {
     guard let event = AuditEvent(rawValue: row.text(1)),
       let outcome = AuditEntry.Outcome(rawValue: row.text(2))

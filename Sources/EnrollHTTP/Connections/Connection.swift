@@ -27,7 +27,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
   /// True once the client or the server has closed: no answer is needed any more.
   let isGone = Atomic<Bool>(false)
 
-  /// nil for a peer without an IP address.
+  /// The peer's address; nil for a peer without an IP address.
   private let peer: IPAddress?
   private let isProxied: Bool
   private var client: String?

@@ -21,9 +21,9 @@ struct ChunkScanner {
 
   private var expected = Expected.size
   private var total = 0
-  /// The number of bytes of chunk sizes and line ends so far.
+  /// The number of bytes in chunk sizes and line ends.
   private var framing = 0
-  /// Bytes of the trailer section that were scanned, and the start of its current line.
+  /// How many bytes of the trailer section were scanned, and where its current line starts.
   private var trailerPosition = 0
   private var trailerLine = 0
 

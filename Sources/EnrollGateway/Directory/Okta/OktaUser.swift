@@ -27,7 +27,7 @@ struct OktaUser: Equatable {
     hasPassword = json["credentials"]?["password"] != nil
   }
 
-  /// nil for an unknown state.
+  /// The state with Okta's name; nil for an unknown state.
   static func state(_ status: String) -> DirectoryPerson.State? {
     switch status {
     // PROVISIONED: activated by the API, but still without a password.

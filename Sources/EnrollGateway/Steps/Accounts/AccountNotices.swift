@@ -21,7 +21,7 @@ extension [Identity] {
 /// E-mails about accounts.
 struct AccountNotices: GatewaySteps {
   let services: GatewayServices
-  /// nil if no mail is configured: users get no e-mails.
+  /// Queues the e-mails; nil if no mail is configured, so that users get no e-mails.
   let mailer: (any Mailer)?
 
   /// Queues one e-mail to each verified address of these identities.

@@ -14,7 +14,7 @@ import EnrollJSON
 import EnrollHTTP
 
 extension ProviderRequests {
-  /// For how many seconds the page can show the result for a code: 90 days.
+  /// The time in seconds during which the page can show the result for a code: 90 days.
   static let deletionCodeSeconds: Int64 = 90 * 86_400
 
   /// `POST /v1/auth/{provider}/data-deletion`
