@@ -115,7 +115,8 @@ class WithRealMail(EmailCase):
 
 
 class Script(threading.Thread):
-    """A server that answers each command by its table, and closes the connection if the table says None."""
+    """An SMTP server that looks up the answer to each command in a table. If the table has None, it closes the
+    connection."""
 
     def __init__(self, **answers):
         super().__init__(daemon=True)

@@ -80,7 +80,7 @@ class Load:
     def gaps(self, kills):
         """The longest time without a sign-in after each kill.
 
-        - Parameter kills: the time and the kind of each kill; sign-ins succeeded before each of them."""
+        - Parameter kills: the time and the kind of each kill. Sign-ins must have succeeded before each kill."""""
         longest, latest = [0] * len(kills), -1
         for before, after in zip(self.moments, self.moments[1:]):
             while latest + 1 < len(kills) and kills[latest + 1][0] <= after:
@@ -102,7 +102,8 @@ class Failover(unittest.TestCase):
         self.promotions, self.kills = [], []
         self.load = Load(self.balancer)
         began = time.monotonic()
-        # The processes start on this thread, because they end with the thread that started them.
+        # The load runs on another thread: the kills start new processes, and a process ends with the thread that
+        # started it, so this thread must start them.
         browsers = threading.Thread(target=self.load.run, daemon=True)
         browsers.start()
         try:
@@ -115,8 +116,8 @@ class Failover(unittest.TestCase):
     def kill_and_rotate(self):
         for number in range(KILLS):
             self.load.wait_for(50)
-            # Ten kills are seven of replicas, one of the primary with a promotion, one of the primary with a restart,
-            # and one of the standby.
+            # Of ten kills, seven kill a replica, one kills the primary and promotes the standby, one kills the
+            # primary and restarts it, and one kills the standby.
             kind = ("replica", "promote", "primary", *["replica"] * 3, "standby", *["replica"] * 3)[number % 10]
             self.kills.append((time.monotonic(), kind))
             getattr(self, kind)(number)
@@ -159,7 +160,7 @@ class Failover(unittest.TestCase):
             return sql(self.cluster.primary.url, query)
 
         kept = {token: subject for token, subject in rows("SELECT encode(token_hash, 'hex'), subject FROM sessions")}
-        # In the database, the issuer precedes the subject.
+        # The column `subject` has the issuer, a space and the subject.
         lost = [token for token, subject in load.acknowledged.items()
                 if kept.get(token, "").rpartition(" ")[2] != subject]  # fmt: skip
         accounts, identities, orphans = (int(rows(query)[0][0]) for query in (
@@ -177,8 +178,8 @@ class Failover(unittest.TestCase):
               flush=True)  # fmt: skip
         self.assertEqual(lost, [])
         self.assertEqual((accounts, orphans), (identities, 0))
-        # The outcome of a refused sign-in may be unknown: the database may have one more account, without an answer
-        # about it.
+        # There may be more accounts than users with an acknowledged sign-in: a sign-in that the gateway refused may
+        # have made an account anyway.
         self.assertGreaterEqual(accounts, persons)
         self.assertLessEqual(max(max(each) for each in gaps.values()), GAP_SECONDS)
         self.assertLessEqual(promotion, PROMOTION_SECONDS)

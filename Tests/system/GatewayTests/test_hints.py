@@ -128,7 +128,7 @@ class Hints(unittest.TestCase):
         for place in (home, path, gateway.configuration):
             os.chown(place, user, user)
         words = [program, "keys", "add", "--config", gateway.configuration]
-        # This is like root in a container that cannot change the owner of files.
+        # Without the capability CAP_CHOWN root cannot change the owner of files, as in some containers.
         refused = subprocess.run(["setpriv", "--bounding-set", "-chown", *words], capture_output=True, text=True)
         self.assertIn(f"belongs to user {user}", refused.stderr)
         self.assertIn("Run this command as that user", refused.stderr)

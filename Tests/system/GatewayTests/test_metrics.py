@@ -133,7 +133,7 @@ class Metrics(unittest.TestCase):
         self.gateway.start()
         self.addCleanup(self.gateway.stop)
         self.gateway.child.wait_for(lambda: is_listening(self.port), "the metrics are there")
-        # This allows 64 fewer connections than without metrics.
+        # With metrics, the gateway allows 64 fewer connections than without them.
         limits = "open files: at most 3000; connections: at most 1818"
         self.gateway.child.wait_for(lambda: limits in self.gateway.log(), "the limits are in the log")
         wires = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(64)]

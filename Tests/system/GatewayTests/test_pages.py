@@ -1,8 +1,8 @@
 """The gateway's pages in Chromium: axe in light and dark, the keyboard alone, 320 pixels, without a script.
 
 `EveryPage` takes the pages from Tests/units/EnrollGatewayTests/Pages/SamplePages.swift: a page that is added there is checked
-here. `PagesOfTheProgram` opens them at the program, with its policy and its cookies: each line of PAGES, and every other path
-of the table of routes that a GET opens.
+here. `PagesOfTheProgram` opens pages of the running program, with its content security policy and its cookies: each
+page in PAGES, and every other path that the table of routes has for GET.
 
 With ENROLL_WRITE_DOCS=1 it also takes the pictures of docs/gateway/theming.md.
 """
@@ -23,7 +23,8 @@ PRODUCT = "Notes"
 TESTS = TOP / ".build/debug/EnrollKitPackageTests.xctest"
 WRITES = os.environ.get("ENROLL_WRITE_DOCS") == "1"
 
-# The path, and a part of the heading. With PERSON, the page is opened with the session of a signed-in user.
+# Each line has the path of a page and a part of its heading. If the line has PERSON, the browser has the session of a
+# signed-in user.
 PERSON = object()
 PAGES = [
     ("login", "/login", "Sign in to Notes"),

@@ -36,7 +36,7 @@ async def come_at_once(ports, subject):
         again += len(refused)
         if again > 5 * AT_ONCE:
             raise AssertionError(f"{again} were refused: {replies[0].body[:300]}")
-        # The database did not save these sign-ins, so they begin again, as a user would.
+        # The database did not save these sign-ins, so the test begins each of them again, as its user would.
         begun = await asyncio.gather(*(wire.ask("/v1/auth/crowd") for wire, _ in refused))
         waiting = [(wire, Attempt(reply, subject)) for (wire, _), reply in zip(refused, begun)]
     for wire in wires:

@@ -47,7 +47,8 @@ class Held:
 
 
 def revocation(gateway):
-    """Sends a request that has to write, on its own connection; the answer is not read."""
+    """Opens a connection and sends a request for which the gateway must write to its database. Does not read the
+    answer."""
     wire = socket.create_connection(("127.0.0.1", gateway.port))
     body = "token=" + "A" * 43
     wire.sendall(

@@ -120,7 +120,7 @@ class Told(unittest.TestCase):
         self.assertEqual(gateway.child.process.wait(60), 0)
         before, stopping, _ = gateway.log().partition("stopping:")
         self.assertTrue(stopping)
-        # The program reports audit entries that it could not write. It reported none, so its end waited for no entry.
+        # The log has no line about audit entries that the program could not write, so no such entry delayed its end.
         self.assertNotIn("the audit lacks", before)
 
     def test_a_key_file_that_is_a_credential_may_have_a_list_of_its_readers(self):
@@ -150,7 +150,7 @@ class Early(unittest.TestCase):
             with open(gateway.home / "log", "w") as log:
                 process = subprocess.Popen(serve, stderr=log)
             try:
-                # From then on the signal waits until the program reads it.
+                # Once the program blocks SIGHUP, the system keeps the signal until the program reads it.
                 wait_until(lambda: blocked(process.pid, signal.SIGHUP), "SIGHUP waits to be read")
                 process.send_signal(signal.SIGHUP)
                 wait_until(lambda: "was read again" in gateway.log() or process.poll() is not None, "it reads its keys")
@@ -165,7 +165,7 @@ class Early(unittest.TestCase):
         gateway.settings["providers"] = {"a": {"issuer": "https://id.example", "clientId": "x"}}
         gateway.start()
         gateway.stop()
-        # Libraries are initialized before main.
+        # The constructor of a preloaded library runs before main, and sends SIGHUP to the process.
         source, library = gateway.home / "early.c", gateway.home / "early.so"
         source.write_text(
             "#include <signal.h>\n"

@@ -57,11 +57,11 @@ class ConsumerTests(unittest.TestCase):
         self.each_signs_in("enroll", linked=("libenroll.so.0", "libjansson.so.4"))
 
     def test_programs_with_the_static_library_sign_in_and_need_no_library_of_ours(self):
-        # The shared library is there, too, and a linker prefers it.
+        # The tree also has the shared library, which a linker would normally prefer to the static one.
         self.each_signs_in("enroll-static", linked=("libjansson.so.4", "libenroll.so.0"))
 
     def test_the_archive_alone_serves_whoever_says_static(self):
-        """This is for build systems, such as Meson, that search for archives themselves."""
+        """Links the archive by its path, as build systems do that search for archives themselves, such as Meson."""
         built = tree()
         words = [word for word in built.said("--static", "--libs") if word != "-lenroll"]
         archive = built.prefix / "lib/libenroll.a"
@@ -74,7 +74,7 @@ class ConsumerTests(unittest.TestCase):
 
     def test_what_a_shared_program_is_told_names_no_library_of_the_librarys_own(self):
         prefix = tree().prefix
-        # The machine has no development files of any other library.
+        # pkg-config finds only our own module, as on a machine without the development files of any other library.
         alone = {**tree().environment, "PKG_CONFIG_LIBDIR": f"{prefix}/lib/pkgconfig", "PKG_CONFIG_PATH": ""}
         told = subprocess.run(
             ["pkg-config", "--print-errors", "--cflags", "--libs", "enroll"], env=alone, capture_output=True, text=True)

@@ -32,7 +32,7 @@ class UnitTests(unittest.TestCase):
         prefix, home = HOME / "of 100%us", HOME / "systemd-words"
         home.mkdir()
         self.assertEqual(make("install", f"PREFIX={prefix}").returncode, 0)
-        # This path has no percent sign.
+        # The units are copied to a path without a percent sign, so that only the prefix in them has one.
         units = shutil.copytree(prefix / "lib/systemd/user", home / "units")
         told = subprocess.run(
             ["systemd-analyze", "--user", "--man=no", "verify", "enrolld@one.service"],

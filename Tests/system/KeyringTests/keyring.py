@@ -78,7 +78,7 @@ class Session:
             time.sleep(0.01)
 
     def start(self, password):
-        """Starts gnome-keyring and gives it the password; with a wrong one it stays locked."""
+        """Starts gnome-keyring and gives it the password. If the password is wrong, the keyring stays locked."""
         with open(self.folder / "keyring.log", "ab") as log:
             self.keyring = subprocess.Popen(
                 ["gnome-keyring-daemon", "--foreground", "--components=secrets", "--unlock"], env=self._own,

@@ -173,7 +173,7 @@ class Headers(WireCase):
             pages[0] = bad
             _, words = self.run_enroll(*check, status=5)
             self.assertIn("tools/list" if not bad.get("tools") or bad["tools"] == "one" else "a tool without", words)
-        # A cursor that leads to the same page again has an end.
+        # Each page names another page, without an end. The bridge gives up after a fixed number of pages.
         pages[0] = pages[1] = {"tools": [{"name": "one"}], "nextCursor": "2"}
         _, words = self.run_enroll(*check, status=5)
         self.assertIn("pages of tools", words)

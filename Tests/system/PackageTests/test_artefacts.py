@@ -129,8 +129,8 @@ class UsedArtefacts(unittest.TestCase):
         before = self.below("/root/.local")
         told, _ = self.chroot.run("/srv/here/install")
         self.assertIn("is installed in /root/.local\n", told)
-        # In a home, systemd searches another folder than elsewhere. The units are in that folder, so the installer
-        # gives no advice.
+        # In a home folder, systemd searches share/systemd/user for units; in other prefixes it searches another
+        # folder. The installer has put the units into that folder, so it gives no advice about systemctl.
         self.assertNotIn("systemctl", told)
         unit = "/root/.local/share/systemd/user/enrolld@.service"
         searched = subprocess.check_output(["systemd-analyze", "--user", "unit-paths"], text=True,
@@ -142,7 +142,8 @@ class UsedArtefacts(unittest.TestCase):
         token, _ = self.chroot.run("/root/.local/bin/enroll", "token")
         installed = self.below("/root/.local")
 
-        # Installs a later version while the daemon runs: it has one file less, and one more.
+        # Installs a later version while the daemon runs. The later version lacks one file of the first version, and
+        # has one new file.
         daemon = Peer(self.chroot.start("/root/.local/bin/enrolld"))
         self.assertEqual(daemon.call("system.describe")["version"], VERSION)
         self.chroot.run("mv", "/srv/here/share/man/man1/enrolld.1", "/srv/here/share/man/man1/later.1")

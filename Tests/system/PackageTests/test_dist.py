@@ -19,7 +19,8 @@ from processes import TOP, workspace
 
 #: The folder in which the artefacts are made; no artefact may contain it.
 HERE = str(TOP).encode() + b"/"
-#: Variables that change what is built, packed or installed elsewhere. None of them may change an artefact.
+#: Variables that change the results of other commands that build, pack or install. None of the variables may change
+#: an artefact.
 ELSEWHERE = {
     "PREFIX": "/nowhere", "LIBDIR": "/nowhere/lib", "DESTDIR": "/nowhere", "BUILT": "nowhere",
     "BUILD": "/nowhere", "TARGET": "aarch64-linux-musl", "VERSION": "9.9.9", "OPENSSL": "static", "HTTP": "host",

@@ -12,10 +12,10 @@ WHERE = ("request", "answer", "half")
 
 
 class Gate:
-    """`stop("answer")`: the next request is held at this point; `reached()` waits until it is there; `release()`
-    lets it end.
+    """`stop(point)` holds the next request at this point: `request`, `answer` or `half`. `reached()` waits until a
+    request is held there; `release()` lets it end.
 
-    request: it has arrived, and the provider never gets it
+    request: the request has arrived, and the provider never gets it
     answer: the provider has answered, and the client gets nothing before the release
     half: the client gets half of the answer, and never the rest
     """

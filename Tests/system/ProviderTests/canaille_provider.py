@@ -166,7 +166,7 @@ class EmailCodeCanaille(MailingCanaille):
         self.pages = [step for step in Canaille.pages if step.name != "password"] + [
             Step("code", "input[name=otp]", self._type_code)
         ]
-        # It sends a user no second code within ten seconds, so each test has its own user.
+        # Canaille sends a user no second code within ten seconds, so each test has its own user.
         self.users = [User(f"reader{n}", "asked-by-nobody", f"reader{n}@example.com") for n in range(24)]
         self._newcomers = iter(self.users)
 
@@ -186,7 +186,8 @@ class EmailCodeCanaille(MailingCanaille):
 
 
 def send_code(page, code):
-    """Types a one-time code. The other button would send another e-mail."""
+    """Types a one-time code and presses the button that confirms it. The page's other button would send another
+    e-mail."""
     page.fill("input[name=otp]", code)
     page.click("button[name=action][value=confirm]")
 

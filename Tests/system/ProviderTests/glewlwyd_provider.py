@@ -227,7 +227,7 @@ class Glewlwyd(Provider):
 
 
 class PushingGlewlwyd(Glewlwyd):
-    """It accepts only pushed authorization requests (RFC 9126)."""
+    """A Glewlwyd that accepts only pushed authorization requests (RFC 9126)."""
 
     name = "Glewlwyd with pushed requests"
     abilities = {
@@ -239,7 +239,8 @@ class PushingGlewlwyd(Glewlwyd):
 
 
 class BindingGlewlwyd(Glewlwyd):
-    """It binds tokens to a key, and requires a nonce in every proof (RFC 9449); it accepts pushed requests, too."""
+    """A Glewlwyd that binds tokens to a key, and requires a nonce in every proof (RFC 9449). It also accepts pushed
+    requests."""
 
     name = "Glewlwyd with DPoP"
     abilities = {

@@ -30,8 +30,8 @@ class Confidential:
 @on_each([PushingGlewlwyd, Canaille, Toolkit, Authlib])
 class ClientSecrets(Confidential):
     def test_nothing_configured(self):
-        """EnrollKit uses the first method that the provider announces, the secret in the body. Glewlwyd accepts only
-        pushed requests."""
+        """EnrollKit uses the first method that the provider announces: the secret in the body. The Glewlwyd of this
+        test accepts only pushed requests."""
         self.whole_session(self.open(POST))
 
     def test_in_the_header(self):

@@ -43,7 +43,8 @@ class Desktop:
         self.assertValid(client.call("token.access"))
 
     def register(self, home, command):
-        """Makes `command` the system's handler of the custom scheme; returns the environment for that."""
+        """Makes `command` the system's handler of the custom scheme, and returns the environment in which it is the
+        handler."""
         scheme = f"x-scheme-handler/{urlsplit(CUSTOM).scheme}"
         applications = home / "data" / "applications"
         applications.mkdir(parents=True)

@@ -9,12 +9,13 @@ from providers import BOB, CUSTOM_LOGOUT
 @on_each([Glewlwyd])
 class Logout:
     def test_the_provider_is_told_to_forget_the_refresh_token(self):
-        """RFC 7009; Glewlwyd accepts this from a public client that authenticates itself with its access token."""
+        """RFC 7009. Glewlwyd accepts a revocation from a public client if the client authenticates itself with its
+        access token."""
         client = self.open()
         self.sign_in(client)
         revoked = self.provider.revocations()
         client.call("logout.begin")
-        # The user does not go to the provider's page.
+        # The user does not open the provider's logout page.
         client.call("token.revoke")
         wait_until(lambda: self.provider.revocations() > revoked, "the refresh token is revoked", timeout=30)
 

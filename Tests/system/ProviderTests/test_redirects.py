@@ -24,7 +24,7 @@ class CustomScheme:
         self.assertValid(heir.call("token.access"))
 
     def test_a_redirect_with_another_state_has_no_effect_and_the_right_one_still_works(self):
-        """R6, R7; this includes error redirects."""
+        """R6, R7: an error redirect with another state has no effect, either."""
         client = self.open()
         right = self.redirect(client, self.regular())
         self.assertNoEffect(client, with_query(right, state=A_STATE))
@@ -60,7 +60,7 @@ class CustomScheme:
         self.assertTrue(first.call("identity.userinfo")["claims"]["sub"])
 
     def test_without_a_session_prompt_none_gives_the_providers_own_error(self):
-        """R17: Canaille's redirect has no `iss`, and still settles the transaction as failed."""
+        """R17: Canaille's error redirect has no `iss`, but the transaction ends as failed anyway."""
         client = self.open()
         url = self.redirect(client, self.somebody(), options={"prompt": "none"})
         self.assertEqual("iss=" in url, self.provider.facts.iss_on_errors)

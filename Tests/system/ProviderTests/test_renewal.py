@@ -22,7 +22,7 @@ class ShortLived(Glewlwyd):
 @on_each()
 class Rotation:
     def test_a_spent_refresh_token_gives_nothing_more(self):
-        """R34; at Glewlwyd, reuse also ends the session that has the newest token."""
+        """R34. At Glewlwyd, reuse of a spent refresh token also ends the session that has the newest token."""
         client = self.open()
         self.sign_in(client)
         client.close()
@@ -102,7 +102,8 @@ class ReuseDetection(Timed):
         return client.call("token.access")["outcome"]
 
     def test_a_holder_killed_before_it_stored_what_was_rotated_costs_the_session_and_no_other(self):
-        """The token is kept for a minute; then the outcome is to sign in again."""
+        """EnrollKit keeps the refused refresh token for a minute; then `token.access` says that the user must sign in
+        again."""
         self.sign_in(self.open_within(self.clock.environment))
         other = self.open(account="other")
         self.sign_in(other)

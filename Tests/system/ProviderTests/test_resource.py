@@ -142,7 +142,8 @@ class BoundTokens(ResourceCase):
         self.assertEqual(self.resource.call(client.call("token.access")["accessToken"]), 401)
 
     def test_a_resource_that_was_not_granted_is_refused_and_the_token_stays_good(self):
-        """EnrollKit does not request such a token: this provider would refuse it and also delete the refresh token."""
+        """EnrollKit does not request a token for a resource that was not granted: this provider would refuse the
+        request and also delete the refresh token."""
         client = self.sign_in_as_registered()
         answer = client.call("token.access", resource=self.resource.url.replace("/mcp", "/files"))
         self.assertEqual(answer["outcome"], "rejected", answer)

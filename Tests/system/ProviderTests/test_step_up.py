@@ -18,7 +18,8 @@ class StepUp:
         return client, client.call("token.access")["accessToken"], person
 
     def assertRefused(self, client, redirect, before):
-        """Without proof there are no new tokens; the existing session is unchanged, and still valid at the provider."""
+        """Checks that EnrollKit refuses the new tokens, because their id_token does not prove the requested values.
+        The existing session is unchanged, and still valid at the provider."""
         with self.assertRaises(Refused) as caught:
             client.call("registration.resume", url=redirect)
         self.assertEqual(caught.exception.status, "idTokenInvalid", caught.exception)

@@ -44,7 +44,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.forms, self.words = [], []
-        #: The URL to which the page leads by itself.
+        #: The URL that the page opens by itself (`<meta http-equiv="refresh">`).
         self.refresh = None
         self._named, self._open = {}, None
         self.feed(text)
@@ -102,8 +102,8 @@ class Person:
         return self.open(url, stops_at_password=True)
 
     def open(self, url, refuse=False, stops_at_password=False, **fields):
-        """Visits `url`; returns the URL to which the browser leaves the server, or None if it stays at a page without a
-        question.
+        """Visits `url`. Returns the first URL outside the server, or None if the visit ends at a page that asks
+        nothing.
 
         - Parameter refuse: presses the button that refuses, at the first page that has one.
         - Parameter fields: further input of this user, such as a one-time code."""

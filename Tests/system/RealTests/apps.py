@@ -1,6 +1,7 @@
 """One app that uses EnrollKit, built with each face: a host of the daemon, a program in Python, and the command.
 
-They have the same methods. A failed sign-in raises `Failed` with its status; if EnrollKit reports that the session
+All three have the same methods. A failed sign-in raises `Failed` with its status; if EnrollKit reports that the
+session
 is over, they raise `SignInNeeded`.
 """
 

@@ -185,7 +185,7 @@ def at_oidc_provider(server, kind, flow):
 
 
 def at_spring(server, kind, flow):
-    """The program's own client of this kind: it has one of each kind."""
+    """The client of this kind from the program's configuration, which has one client of each kind."""
     if kind in SECRETS:
         name = kind.rpartition("_")[2]
         return with_secret(kind, name, f"{name}-secret")

@@ -178,7 +178,8 @@ class Spring(Server):
 
 
 class SpringRotating(Spring):
-    """The same program with another client. Each renewal replaces the refresh token, and reuse of an old refresh token
+    """The program of `Spring` with another client. Each renewal replaces the refresh token, and reuse of an old
+    refresh token
     ends nothing."""
 
     name, client_id = "Spring-rotating", "offline"
@@ -195,11 +196,11 @@ class SpringRotating(Spring):
 
     def restart(self):
         self.program.restart()
-        # Its clients are in memory, so it starts with them again.
+        # The program keeps its clients in memory and has lost the change, so `start` changes the client again.
         self.start()
 
     def close(self):
-        """The other kind owns the program, and closes it."""
+        """Does nothing: the server of the kind `Spring` owns the program, and closes it."""
 
 
 class Keycloak(Server):
@@ -273,7 +274,8 @@ class Keycloak(Server):
 
 
 class KeycloakStrict(Keycloak):
-    """The same program with another realm: each renewal replaces the refresh token, and reuse of an old refresh token
+    """The program of `Keycloak` with another realm: each renewal replaces the refresh token, and reuse of an old
+    refresh token
     ends the session."""
 
     name, realm = "Keycloak-strict", "enroll-strict"
@@ -290,7 +292,7 @@ class KeycloakStrict(Keycloak):
         self.program.restart()
 
     def close(self):
-        """The other kind owns the program, and closes it."""
+        """Does nothing: the server of the kind `Keycloak` owns the program, and closes it."""
 
 
 #: The five programs.

@@ -29,7 +29,8 @@ class Program:
         self.client.close()
 
     def sign_in(self, answer, options):
-        """`answer` is the user's answer to the question; None leaves the question open."""
+        """`answer` is the user's answer to the question whether the profile is right; None leaves the question
+        open."""
         confirm = None if answer is None else lambda profile: answer
         options = {spelt(name): value for name, value in options.items()}
         if {"max_age", "acr_values"} & set(options):

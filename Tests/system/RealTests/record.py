@@ -87,7 +87,7 @@ class Exchange:
 
 
 def exchanges(server, client_id, since):
-    """The requests of this client since then, from the oldest to the newest."""
+    """The requests of this client after the first `since` exchanges of the record, from the oldest to the newest."""
     endpoints = {server.paths[name]: name for name in ENDPOINTS if name in server.paths}
     rows = sorted((row for path in endpoints for row in server.recorder.rows(path, since)), key=lambda row: row["t"])
     read = [Exchange.read(endpoints[row["path"].split("?")[0]], row) for row in rows]

@@ -19,7 +19,7 @@ ENDPOINTS = {
 
 
 class Registering:
-    """A server for an app that only knows a resource of it."""
+    """A server for an app that knows only a resource of that server."""
 
     def __init__(self, server):
         if type(server) not in ENDPOINTS:
@@ -73,12 +73,12 @@ APPS = {
 
 
 def registrations(server, since):
-    """The server's answers to registrations since then."""
+    """The server's answers to registrations after the first `since` exchanges of the record."""
     return server.recorder.rows(ENDPOINTS[type(server)], since)
 
 
 def registered_client(server, since):
-    """The client that was registered since then; None if there is none.
+    """The client that was registered after the first `since` exchanges of the record; None if there is none.
 
     The registration names its authentication method, so the server refuses none of its requests."""
     answer = next((json.loads(row["answer"]) for row in registrations(server, since) if row["status"] == 201), None)

@@ -71,8 +71,8 @@ class Interview:
         }
 
     def hosts(self):
-        """Of three loopback addresses that are registered without a port, those that accept a port; {} if the client
-        lacks them."""
+        """Which of the three loopback redirect URIs that are registered without a port also work with a port; {} if
+        the client has no such redirect URIs."""
         if not isinstance(self.server, (kinds.OIDCProvider, kinds.Spring, kinds.Hydra)):
             return {}
         return {"loopback hosts": " ".join(host for host in HOSTS if self.takes(f"http://{host}:4711/callback"))}
@@ -88,7 +88,7 @@ class Interview:
     def session(self):
         given = self.redeem(self.code())[1]
         spent = given.get("refresh_token")
-        # Keycloak compares whole seconds: in the second of the sign-in, no refresh token is spent.
+        # Keycloak compares whole seconds: a renewal in the second of the sign-in would not spend the refresh token.
         began = int(time.time())
         wait_until(lambda: int(time.time()) > began, "the second ends")
         renewed = self.renew(spent)[1]

@@ -86,7 +86,7 @@ class AtKeycloak(Refusals, RealCase):
         client = self.signed_in_as(clientId=self.client("lightweight", attributes=attributes))
         refused = self.refusal(client, "identity.userinfo")
         self.assertIn("Lightweight access token not allowed for userinfo endpoint", refused.message)
-        # The id_token has the claims.
+        # The profile comes from the id_token, which has the claims, so it needs no userinfo.
         self.assertEqual(client.call("identity.profile")["claims"]["preferred_username"], "alice")
 
 

@@ -28,7 +28,8 @@ ROWS = TOP / ".build/real-logs/ways"
 #: The rows of each server, and the titles of those that are not named after a method.
 CLIENTS = (*METHODS, FAPI, REGISTERED)
 TITLES = {NONE: "public", FAPI: "private_key_jwt, PAR, DPoP", REGISTERED: "registered by EnrollKit"}
-#: The servers and the faces of the FAPI 2.0 client: the command returns no token that is bound to a key.
+#: The servers and the faces for the FAPI 2.0 client. The command is not among them, because it returns no token that
+#: is bound to a key.
 FAPI_AT, FAPI_FROM = (kinds.OIDCProvider, kinds.Keycloak), (apps.DaemonApp, apps.PythonApp)
 
 
@@ -166,7 +167,7 @@ class Play:
             assert sorted(refused) == ["client_secret_basic", "client_secret_post"], f"revocations by {refused}"
             return
         wait_until(lambda: self.server.heard_revocation(refresh or access), "the server revokes", timeout=20)
-        # A bound token cannot be checked without its key.
+        # Without the key, the test cannot ask the server about a token that is bound to it.
         is_over = self.client.is_bound or self.server.holder_of(access) is None
         assert is_over, "the server takes the access token after the sign-out"
         assert not (refresh and self.client.renews(self.server, refresh)), "the server renews after the sign-out"

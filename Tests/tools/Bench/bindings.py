@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A valid cached token by the bindings, beside other libraries of their languages: Python (token_access.py), Kotlin
-(TokenAccess.kt)."""
+"""Compares the call for a valid cached token in the bindings with other libraries of the same language: Python
+(token_access.py) and Kotlin (TokenAccess.kt)."""
 
 import os
 import subprocess

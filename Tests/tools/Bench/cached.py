@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A valid cached token by C: beside a mutex, a clock and a memcpy; beside liboidc-agent; and a token for another
-audience."""
+"""Compares the C call for a valid cached token with a mutex, a clock and a memcpy; with liboidc-agent; and with a
+token for another audience."""
 
 import subprocess
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The command `enroll token` as a whole process: with a cached token, and with a token that it renews.
 
-With a cached token it is measured beside oidc-token and beside /bin/true. With a renewal: the number of requests
-that the provider sees, and the time without the round trip of one bare request.
+With a cached token it is compared with oidc-token and with /bin/true. With a renewal, the results are the number of
+requests that the provider sees, and the time minus the round trip of one bare request.
 """
 
 import http.client

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The daemon beside C programs on the same pipes: one that parses and answers the same line (answer.c), and one that
+"""Compares the daemon with C programs on the same pipes: one parses and answers the same line (answer.c), and one
 echoes it.
 
 Start to first answer: from fork until the answer's line is read. CPU for a request: the CPU time of the process,
-from /proc, which other work on the machine hardly changes. Memory: resident, of the whole process, beside
+from /proc, which other work on the machine hardly changes. Memory: resident, of the whole process, compared with
 oidc-agent's processes.
 """
 
@@ -132,7 +132,7 @@ def sign_in(daemon, sandbox):
 
 
 def tokens(daemon, client):
-    """A cached token beside an echo program that answers the same number of bytes."""
+    """Compares a cached token with an echo program that answers the same number of bytes."""
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "token.access", "params": {"client": client}}).encode() + b"\n"
     echo = Program(plain("echo", HERE / "echo.c"), str(daemon.exchange(line)))
 

@@ -1,5 +1,6 @@
-"""The cost of a request at the gateway, beside Starlette with Authlib and asyncpg: the same PostgreSQL, provider and
-load, in alternation. The processor time counts only the processes of the server that is measured, from
+"""Compares the cost of a request at the gateway with the cost at Starlette with Authlib and asyncpg: with the same
+PostgreSQL, provider and load, in alternation. The processor time counts only the processes of the server that is
+measured, from
 /proc/PID/stat."""
 
 import asyncio

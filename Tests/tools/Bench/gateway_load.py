@@ -24,7 +24,7 @@ request = function()
   return requests[(turn - 1) %% #requests + 1]
 end
 """
-#: The pause between two requests of that process.
+#: The pause between two requests of the process that requests pages again and again.
 PAUSE_SECONDS = 0.005
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 

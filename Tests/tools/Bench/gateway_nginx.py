@@ -1,4 +1,5 @@
-"""The gateway's HTTP server beside nginx, which serves the same bytes from files: processor time per request, memory
+"""Compares the gateway's HTTP server with nginx, which serves the same bytes from files: processor time per request,
+memory
 per idle connection, and the gateway's processor time without requests."""
 
 import os

@@ -19,7 +19,7 @@ static int bench_by_number(const void *left, const void *right) {
   return difference < 0 ? -1 : difference > 0;
 }
 
-/* The quantile that this share of the numbers (0 to 1) is below. Sorts the numbers. */
+/* The quantile: the number below which this share (0 to 1) of the numbers lies. Sorts the numbers. */
 static double bench_share(double *numbers, int count, double share) {
   qsort(numbers, (size_t)count, sizeof *numbers, bench_by_number);
   int index = (int)(share * count);

@@ -77,7 +77,7 @@ class Programs:
 
 
 def status(pid, word, task=None):
-    """A number of /proc/PID/status, or of one of its threads'."""
+    """The number after `word` in /proc/PID/status or, with `task`, in the status file of this thread."""
     place = f"/proc/{pid}/task/{task}/status" if task else f"/proc/{pid}/status"
     with open(place) as lines:
         return next(int(line.split()[1]) for line in lines if line.startswith(word + ":"))
@@ -169,7 +169,8 @@ def measure_accounts(programs, configuration):
 
 
 def damage_one(title, daemon, client, store, before):
-    """Damages one of many records: the list names it, and has all others."""
+    """Damages one of many records: the list of accounts reports the damaged record, and contains all other
+    accounts."""
     assert len(daemon.call("accounts.list", store=str(store))["accounts"]) == ACCOUNTS
     row(title + "memory of enrolld after the list", status(daemon.pid, "VmRSS"), before, "kB")
     # The record of the first account.
@@ -224,7 +225,7 @@ def signed_in(sandbox, store, clock):
 
 
 def renewal(programs):
-    """A renewal that 64 threads in each of 8 processes wait for, compared with one for a single thread."""
+    """A renewal that 64 threads in each of 8 processes wait for, compared with a renewal for a single thread."""
     processes, threads, rounds, lifetime = 8, 64, 15, 400
     for delay in (0, 400):
         with Sandbox() as sandbox, contextlib.ExitStack() as stack:

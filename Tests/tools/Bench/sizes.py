@@ -15,7 +15,7 @@ def main():
     library = (BUILT / "libenroll.so.0").read_bytes()
     emit("libenroll.so, stripped", ours=len(library), unit="B")
     emit("libenroll.so, stripped and gzipped", ours=len(gzip.compress(library, 9, mtime=0)), unit="B")
-    # This needs the library with its symbols, which a build leaves there.
+    # scripts/bench-size needs the library with its symbols, which a build leaves in .build/lib.
     if (TOP / ".build/lib/libenroll.so.0").exists():
         told = subprocess.run([TOP / "scripts/bench-size"], stdout=subprocess.PIPE, text=True, check=True).stdout
         for kind, name, size in (line.split("\t") for line in told.splitlines()):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The steps of a sign-in, each beside plain C for the same work: builds and runs Steps/main.swift."""
+"""Compares each step of a sign-in with plain C that does the same work: builds and runs Steps/main.swift."""
 
 import subprocess
 import sys

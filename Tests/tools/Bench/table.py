@@ -2,7 +2,7 @@
 
 A program prints one JSON object on each line. `what` names the row; `ours`, `theirs` and `ratio` are medians, `low`
 and `high` the quartiles of the ratios, `unit` the unit of `ours` and `theirs`. If there is no figure, the line has
-only `note` beside `what`, which says why. A figure that is not in the table is shown, too, but it has no goal and is
+only `what` and `note`; the note says why. A figure that is not in the table is shown, too, but it has no goal and is
 not kept.
 """
 

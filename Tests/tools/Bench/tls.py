@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A renewal over TLS, beside the bare POST by curl: renewal.c against tls_provider.py.
+"""Compares a renewal over TLS with the bare POST by curl: renewal.c sends both to tls_provider.py.
 
 The store is in a memory file system if there is one: the figure must not include durable saves, which a busy disk
 delays.

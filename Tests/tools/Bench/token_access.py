@@ -1,4 +1,5 @@
-"""A valid cached token by the Python binding, beside authlib's session. Runs in the bench's virtual environment (bindings.py).
+"""Compares the call for a valid cached token in the Python binding with authlib's session. Runs in the bench's
+virtual environment (bindings.py).
 
 Both ask for the token, as a program does before each request. authlib's session does the same inside its requests:
 `ensure_active_token`, then the token's text.

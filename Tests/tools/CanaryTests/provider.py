@@ -17,7 +17,7 @@ def _text(data):
 
 
 class Provider:
-    # The next answer of the token endpoint; None: a correct one.
+    # The faults that `fault` can name. It sets the next answer of the token endpoint; None means a correct answer.
     FAULTS = ("echo", "echo500", "cut", "types", "html", "nonce", "header", "redirect")
 
     def __init__(self, canaries):

@@ -46,7 +46,8 @@ class Canary(unittest.TestCase):
         return client
 
     def call(self, client, command, **parameters):
-        """The result; None if the command is refused, and then the error's text is searched."""
+        """Returns the command's result. If the command is refused, searches the error's text for secrets, and returns
+        None."""
         try:
             return client.call(command, **parameters)
         except Refused as refusal:
@@ -94,7 +95,8 @@ class Canary(unittest.TestCase):
         for fault in ("echo500", "cut", "types", "html", "header", "redirect"):
             self.provider.fault = fault
             answer = self.call(client, "token.refresh")
-            # A valid token is returned anyway, and may be in the result. The reason must contain no secret.
+            # Although the renewal failed, the result may contain the access token, which is still valid. The reason
+            # must contain no secret.
             self.sightings += self.canaries.sightings(f"the reason of {fault}", str({**(answer or {}), "accessToken": ""}))
         self.provider.fault = None
         pin, other = self.provider.secret("pin"), self.provider.secret("pin")

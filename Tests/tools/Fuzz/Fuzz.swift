@@ -49,5 +49,5 @@ func require(_ isKept: Bool, _ promise: StaticString) {
   abort()
 }
 
-/// The text of an input; nil if it is not UTF-8, because a String always is.
+/// The text of an input; nil if the bytes are not UTF-8, because a String can only hold UTF-8.
 func text(_ bytes: [UInt8]) -> String? { String(validating: bytes, as: UTF8.self) }

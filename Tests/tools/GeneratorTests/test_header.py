@@ -13,7 +13,7 @@ from generator import c  # noqa: E402
 from generator.manifest import Manifest, snake  # noqa: E402
 
 ENROLLD = Path(os.environ.get("ENROLLD", TOP / ".build/debug/enrolld"))
-#: Where they differ, each with its reason: {command: (only in the header, only in the manifest)}.
+#: The commands whose statuses differ, each with the reason: {command: (only in the header, only in the manifest)}.
 DIFFERENT = {
     "client.open": (set(), {"notFound"}),  # the file of configurationName
     "registration.begin": ({"json"}, set()),  # `parameters` is JSON text in C

@@ -16,7 +16,7 @@ GOOD = """
     def test_good(self):
         pass
 """
-#: The content of a suite beside one passing test, and its last line.
+#: The tests of a suite in addition to one passing test, and the last line of the runner's output.
 SUITES = {
     "nothing else": ("", "1 passed, 0 failed"),
     "a failure": ("def test_bad(self): self.fail()", "1 passed, 1 failed"),

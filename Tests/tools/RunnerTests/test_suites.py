@@ -24,7 +24,8 @@ sys.exit(run.finish())
 
 
 def meeting(own, other):
-    """A script that waits for the other's steps: if they ran one after the other, the two scripts would never end."""
+    """A script that waits for each step of the other script: two such scripts end only if they run at the same
+    time."""
     return f"""echo {own} begins; for step in 1 2 3; do
         touch {own}$step; until [ -e {other}$step ]; do :; done; echo {own} $step; done; echo 1 passed, 0 failed"""
 

@@ -167,7 +167,7 @@ struct CommandInputTests {
       expect(error?.code, is: .unsupported)
       expect(error?.field, is: field)
     }
-    // This is the library's call by name.
+    // The library's own call by name (`CommandTable.call`) refuses keys of a host, too.
     let error = #expect(throws: EnrollError.self) {
       try CommandTable.call(
         "store.diagnose", .object([("store", .string("/tmp")), ("keys", host)]), client: nil,

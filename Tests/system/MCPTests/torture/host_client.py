@@ -96,7 +96,7 @@ class Scenario:
             if not self.accepts(answer["error"]):
                 break
         if "enrollkit" not in (answer["error"].get("data") or {}) and method == "tools/call":
-            # This is the server's own error: some servers have tools that cannot be called.
+            # The error is not from EnrollKit, but from the server: some servers have tools that cannot be called.
             return {}
         raise Refused(f"{method}: {answer['error']}")
 

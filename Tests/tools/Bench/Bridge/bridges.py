@@ -1,4 +1,4 @@
-"""Measures `enroll mcp` beside other bridges between stdio and Streamable HTTP: sign-ins and renewals at a strict
+"""Compares `enroll mcp` with other bridges between stdio and Streamable HTTP: sign-ins and renewals at a strict
 authorization server, messages, memory and time.
 
     scripts/bench-mcp [--only WORD]… [--contender NAME]… [--tries N] [--seconds N] [--documents N]

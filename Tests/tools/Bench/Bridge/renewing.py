@@ -128,7 +128,7 @@ def slow_endpoint(contender, provider):
 
 
 def calls_beside(contender, provider):
-    """Measures calls while a token is renewed that is still valid."""
+    """Measures calls while the bridge renews a token that is still valid."""
     with Lab(contender, provider, lifetime=20) as lab:
         instance = lab.ready(1)[0]
         provider.slow(1000, 3)

@@ -44,8 +44,8 @@ def first_answer(contender, provider, starts=15):
 
 
 def over_tls(contender, provider, starts=9):
-    """The same over TLS, with a server that requires no token. The bridge gets a bundle of the system's certificates
-    and the server's own."""
+    """Measures the start over TLS, with a server that requires no token. The bridge gets a file with the system's
+    certificates and the server's certificate."""
     folder = workspace("tls")
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "own.pem",

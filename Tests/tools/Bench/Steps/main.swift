@@ -1,5 +1,5 @@
-// The steps of a sign-in beside plain C for the same work (../Peers/peers.c), in one process and in
-// alternating rounds, so that other work on the machine affects both. Each step prints one JSON line: its
+// Compares the steps of a sign-in with plain C that does the same work (../Peers/peers.c), in one process and
+// in alternating rounds, so that other work on the machine affects both. Each step prints one JSON line: its
 // name, our time, the time of plain C, the median of the ratios and their quartiles (performance.md, How to
 // read it). Compiled with the flags of the libraries.
 //

@@ -68,7 +68,7 @@ extension Target {
     }
   }
 
-  /// An index: digits, and not too many for a position.
+  /// An index of an array: at most 32 digits that fit into an Int; nil for any other text.
   private static func place(_ name: Substring) -> Int? {
     name.utf8.count <= 32 && name.utf8.allSatisfy(ASCII.isDigit) ? Int(name) : nil
   }
