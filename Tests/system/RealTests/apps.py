@@ -1,8 +1,7 @@
 """One app that uses EnrollKit, built with each face: a host of the daemon, a program in Python, and the command.
 
 All three have the same methods. A failed sign-in raises `Failed` with its status; if EnrollKit reports that the
-session
-is over, they raise `SignInNeeded`.
+session is over, they raise `SignInNeeded`.
 """
 
 import contextlib

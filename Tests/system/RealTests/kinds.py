@@ -179,8 +179,7 @@ class Spring(Server):
 
 class SpringRotating(Spring):
     """The program of `Spring` with another client. Each renewal replaces the refresh token, and reuse of an old
-    refresh token
-    ends nothing."""
+    refresh token ends nothing."""
 
     name, client_id = "Spring-rotating", "offline"
     rotates, forgives = True, False
@@ -275,8 +274,7 @@ class Keycloak(Server):
 
 class KeycloakStrict(Keycloak):
     """The program of `Keycloak` with another realm: each renewal replaces the refresh token, and reuse of an old
-    refresh token
-    ends the session."""
+    refresh token ends the session."""
 
     name, realm = "Keycloak-strict", "enroll-strict"
     rotates, forgives = True, False

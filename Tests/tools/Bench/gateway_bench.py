@@ -1,7 +1,6 @@
 """Compares the cost of a request at the gateway with the cost at Starlette with Authlib and asyncpg: with the same
 PostgreSQL, provider and load, in alternation. The processor time counts only the processes of the server that is
-measured, from
-/proc/PID/stat."""
+measured, from /proc/PID/stat."""
 
 import asyncio
 import base64

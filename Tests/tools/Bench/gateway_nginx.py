@@ -1,6 +1,5 @@
 """Compares the gateway's HTTP server with nginx, which serves the same bytes from files: processor time per request,
-memory
-per idle connection, and the gateway's processor time without requests."""
+memory per idle connection, and the gateway's processor time without requests."""
 
 import os
 import socket

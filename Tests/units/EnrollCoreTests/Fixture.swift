@@ -64,7 +64,7 @@ enum Fixture {
   }
 }
 
-/// The error that `body` throws; nil if it throws none, or one of another type.
+/// The `EnrollError` that `body` throws; nil if it throws no error, or an error of another type.
 func refusal<Value>(_ body: () throws -> Value) -> EnrollError? {
   do {
     _ = try body()

@@ -56,12 +56,12 @@ struct WipeTests {
 private enum Memory {
   private static let file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
   private static let map = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
-  /// Not under a sanitizer, whose own memory spans terabytes of addresses.
+  /// False under a sanitizer: its own memory spans terabytes of addresses, too many to read.
   static var isReadable: Bool {
     file >= 0 && map >= 0 && writable().reduce(0) { $0 + $1.count } < 1 << 40
   }
 
-  /// The ranges of memory that this process may write.
+  /// The ranges of memory to which this process may write.
   private static func writable() -> [Range<Int>] {
     var text: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -87,7 +87,7 @@ private enum Memory {
     return pread(file, &bytes, count, off_t(address)) == count ? bytes : nil
   }
 
-  /// How often the bytes are in memory that this process may write.
+  /// How often these bytes occur in the memory to which this process may write.
   static func count(of mark: [UInt8]) throws -> Int {
     // The pattern is changed by one bit, so that the search itself adds no copy of it.
     let hidden = mark.map { $0 ^ 1 }

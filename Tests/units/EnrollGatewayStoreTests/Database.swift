@@ -156,7 +156,7 @@ extension AccountStore {
 }
 
 extension AccountStore {
-  /// - Returns: the account of a sign-in that began the session.
+  /// - Returns: the account whose sign-in began the session.
   @discardableResult
   func begin(
     _ session: NewSession, for person: Identity, at now: UnixTime = Sample.now

@@ -116,7 +116,8 @@ struct MailTests {
       let accounts = try onThreads(16) { thread in
         try stores[thread % 2].register(links[thread / 2]).account
       }
-      // Of the two callers for each link, one succeeded; all of them belong to one account.
+      // Two callers used each of the eight links, and one of the two succeeded. All eight registrations
+      // belong to one account.
       expect(accounts.compactMap { $0 }.count, is: 8)
       expect(Set(accounts.compactMap { $0 }).count, is: 1)
     }

@@ -17,7 +17,7 @@ struct PostgreSQLStoreTests {
     return conninfo
   }
 
-  /// A connection beside the stores, with which tests prepare data.
+  /// A connection that belongs to no store, with which tests prepare data.
   private func connection(_ conninfo: String) throws -> PostgreSQLConnection {
     let functions = try PostgreSQLLibrary.functions()
     return try PostgreSQLConnection.open(
@@ -359,7 +359,7 @@ struct PostgreSQLStoreTests {
   @Test(
     "a change that the server does not answer in time is not made again, and the server is told to end it")
   func stalledStandby() throws {
-    // A separate server, because it waits for a standby that does not exist.
+    // The test uses a separate server, because this server waits for a standby that does not exist.
     let server = try PostgreSQLServer()
     defer { try? server.stop() }
     let store = try PostgreSQLStore(

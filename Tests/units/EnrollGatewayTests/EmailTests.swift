@@ -162,7 +162,7 @@ struct EmailTests {
     expect(mail.recipient, is: "Ada@Example.org")
     let link = try #require(mail.target)
     #expect(link.hasPrefix("/welcome/"))
-    // Another browser: the user reads the mail on a phone.
+    // The user opens the link in another browser, because the user reads the mail on a phone.
     let phone = TestBrowser(test.gateway)
     let arrived = test.fill(phone, link)
     expect(arrived.header("Location"), is: "/account")

@@ -1,5 +1,5 @@
-// The metrics: each event is counted in the right metric, no request can create a label, the text format, and
-// the table of the documentation.
+// The metrics: each event is counted in the right metric, no request can create a label, the text has the
+// right format, and the documentation has every metric.
 
 import EnrollRules
 import EnrollJSON

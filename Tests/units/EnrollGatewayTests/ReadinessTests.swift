@@ -63,7 +63,8 @@ struct ReadinessTests {
     world.gateway.probe()
     expect(browser.get("/readyz").status, is: 204)
     expect(world.log.all.last, is: "ready again")
-    // The disk is full again. After the row was deleted, there is no page for it.
+    // The disk is full again: the row of the probe is deleted and its page is freed, so the next probe finds
+    // no page for the row.
     for text in ["DELETE FROM write_probe", "VACUUM", "PRAGMA max_page_count = 1"] {
       _ = try world.store.number(text)
     }

@@ -64,7 +64,7 @@ private func message(_ text: String) -> String? { message(Array(text.utf8)) }
     #expect(cases.count >= vectors.least(own: 30, published: 100))
     for test in cases {
       let bytes = Vectors.bytes(hex: test["hex"]?.string ?? "")
-      // JSON requires these to be escaped, although they are valid UTF-8.
+      // JSON requires that these bytes are escaped in a string, although they are valid UTF-8.
       if bytes.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) { continue }
       let refusal = message([0x22] + bytes + [0x22])
       expect((refusal == nil), is: test["valid"]?.bool, "\(test["id"]?.string ?? "")")

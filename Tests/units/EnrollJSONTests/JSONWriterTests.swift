@@ -1,4 +1,4 @@
-// Writing, and that a reader gets back what was written.
+// Writing JSON. A reader gets back the values that were written.
 
 import EnrollJSON
 import Expectations

@@ -1,5 +1,5 @@
-// Advice, and the commands in it: the program accepts each command line, and each is about the user's own
-// profile and account.
+// The advice of the program, and the command lines in it: the program accepts each command line, and each
+// names the profile and account of the user who gets the advice.
 
 import EnrollArguments
 import EnrollRules

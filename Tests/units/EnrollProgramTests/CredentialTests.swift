@@ -1,4 +1,5 @@
-// Which hosts get a token from `enroll credential`, and under which names the program is another command.
+// The hosts that get a token from `enroll credential`, and the names under which the program runs another
+// command.
 
 import Testing
 

@@ -165,7 +165,7 @@ struct ReportTests {
       let report = TokenReport(outcome, mustBeNew: true)
       #expect(report.ending == ending && report.token == nil, "\(code)")
       #expect(TokenReport(outcome, mustBeNew: false).ending == .done)
-      // The token is in no output either.
+      // The JSON output does not contain the token either.
       let printed = report.json(Failure(ending, "why"), Said())
       #expect(printed["accessToken"] == nil && printed["exitStatus"] == .integer(Int64(ending.rawValue)))
     }

@@ -170,8 +170,8 @@ struct Guide: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(page), \(object["provider"]?.string ?? "no provider")" }
 
-  /// The provider's id among the known providers; nil if the provider's client is a back end. Without a preset, it is the
-  /// name of the page.
+  /// The provider's id among the known providers; nil if the provider's client is a back end. If there is no
+  /// preset, the id is the name of the page.
   var entry: String? {
     guard let provider = object["provider"]?.string else {
       return object["issuer"] == nil || object["bff"] != nil ? nil : String(page.dropLast(".md".count))

@@ -10,7 +10,8 @@ struct Judge {
   private var first: Exchange { exchanges[0] }
   private var last: Exchange { exchanges[exchanges.count - 1] }
 
-  /// The reason why `path` is not proven: no rule checks it, or the exchanges do not show its value; else nil.
+  /// The reason why `path` is not proven: no rule checks it, or the exchanges do not show its value. nil if
+  /// it is proven.
   func refutation(of path: String) -> String? {
     guard let rule = Self.rules.filter({ path.hasPrefix($0.at) }).max(by: { $0.at.count < $1.at.count })
     else {

@@ -43,7 +43,7 @@ enum Table {
     return rows
   }
 
-  /// Allows one test at a time.
+  /// Writes the cells of one provider into `cells.txt`. The lock allows one test at a time.
   static func keep(_ id: String, _ row: Row) {
     lock.withLock {
       var rows = (try? read()) ?? [:]

@@ -76,7 +76,7 @@ struct VariantTests {
     stage.clock.advance(seconds: 4000)
     stage.fake.limit(seconds: 900)
     try expect(access(stage), is: "expired")
-    // The library's own first pause would have ended long before.
+    // The first pause that the library chooses itself is much shorter than this time.
     stage.clock.advance(seconds: 800)
     try expect(access(stage), is: "expired")
     expect(stage.fake.count(.token), is: 2)

@@ -48,7 +48,7 @@ import Testing
       let done = try await client.browser.submit(consent, [("action", "continue")])
       #expect(done.parameters["code"] != nil && done.parameters["state"] == "state-1")
       #expect(try await client.redeem(done.parameters["code"] ?? "").status == 200)
-      // Each of these parameters works once.
+      // The session token, the code and the key in these URLs each work only once.
       let stranger = TestBrowser(client.browser.issuer)
       #expect(try await stranger.get(authorize).parameters["error"] == "login_required")
       #expect(try await stranger.get(String(callback.dropFirst(client.browser.issuer.count))).status == 400)
@@ -247,7 +247,7 @@ import Testing
     try await withSandbox({ $0.gateway.isUsed = true }, body)
   }
 
-  /// The URL to which the hosted login page's script leads.
+  /// The page that the script of the hosted login page opens.
   private func hosted(_ client: TestClient, _ path: String) async throws -> Reply {
     let page = try await client.browser.open(path)
     let link = try #require(
@@ -259,7 +259,7 @@ import Testing
     try await hosted(client, client.authorize())
   }
 
-  /// Sends the page's form, then opens the page to which it leads on this site.
+  /// Sends the page's form, then follows the redirects until they end or leave this site.
   private func press(_ client: TestClient, _ page: Reply, _ fields: [(String, String)]) async throws
     -> Reply
   {

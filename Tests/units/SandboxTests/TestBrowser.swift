@@ -85,14 +85,15 @@ final class TestBrowser {
     return Reply(status: http.statusCode, headers: names, body: data)
   }
 
-  /// The page to which an authorize request leads, or the redirect to the app if there is no page.
+  /// Sends an authorize request and follows the redirects on this site. Returns the page, or the redirect to
+  /// the app if there is no page.
   func open(_ path: String) async throws -> Reply {
     var reply = try await get(path)
     while let location = reply.location, location.hasPrefix("/") { reply = try await get(location) }
     return reply
   }
 
-  /// Sends a page's form, then opens the page to which it leads.
+  /// Sends a page's form, then follows the redirects on this site.
   func submit(_ page: Reply, _ fields: [(String, String)]) async throws -> Reply {
     var reply = try await post("/interaction", page.hiddenFields + fields)
     while let location = reply.location, location.hasPrefix("/") { reply = try await get(location) }

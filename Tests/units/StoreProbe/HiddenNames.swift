@@ -19,7 +19,7 @@ struct HiddenNames {
     say("ended \(ended + others + lists) looks, \(problems + more + shorter) problems")
   }
 
-  /// Every file is sealed with a new key; a file that the listing missed would still need the old one.
+  /// Seals every file with a new key. A file that the listing missed would still need the old key.
   private func rekeying() throws(EnrollError) -> (ended: Int, problems: Int) {
     let rehearsal = try Rehearsal(of: try StoreChange.named("new-data-key"), in: path)
     var problems = 0
@@ -45,7 +45,7 @@ struct HiddenNames {
     }
   }
 
-  /// The keys of a store are missing: no new ones may be made in their place.
+  /// Opens a store whose keys are missing. The store must not make new keys in their place.
   private func makingKeys() throws(EnrollError) -> (ended: Int, problems: Int) {
     let beginning = try StoreChange.named("overwrite").begin(in: path + "/keyless")
     unlink(beginning.store + "/keys")
@@ -70,7 +70,8 @@ struct HiddenNames {
     }
   }
 
-  /// An incomplete list of accounts would look complete.
+  /// Lists the accounts. If the listing of the folder ends early, the call must fail, because an incomplete
+  /// list would look complete.
   private func listing() throws(EnrollError) -> (ended: Int, problems: Int) {
     let store = try StoreChange.named("overwrite").begin(in: path + "/listed").open()
     let all = try store.accounts()

@@ -60,7 +60,7 @@ struct KillPoints {
 
 extension system_call_plan {
   /// - Parameters:
-  ///   - at: the call that is affected, counted from 1; 0 only counts.
+  ///   - at: the call that is affected, counted from 1; 0: none is affected, and the calls are only counted.
   ///   - number: the `errno` with which it fails.
   ///   - limit: the most bytes that a read or a write moves.
   init(

@@ -25,7 +25,8 @@ struct StoreSite {
 
   static func account(_ name: String) throws(EnrollError) -> AccountName { try AccountName(name) }
 
-  /// Opens the store with the key file that fits.
+  /// Opens the store with the first key file or, if that does not fit, with the key file to which the store
+  /// moved.
   func open(_ system: any FileSystem = PosixFileSystem()) throws(EnrollError) -> FileTokenStore {
     let store = try open(.file, system)
     do throws(EnrollError) {

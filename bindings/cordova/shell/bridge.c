@@ -38,7 +38,8 @@ typedef struct held_url {
   char *url;
 } held_url;
 
-/* The program has one bridge: an event's `user_data` has room for its client's number only. */
+/* The program's only bridge. It is a global variable, because an event's `user_data` has room only for the client's
+ * number. */
 static bridge *the_bridge;
 
 /* One request of the page, until it is answered. */

@@ -1,5 +1,5 @@
 /*
- * main.c - a hybrid app on the desktop: its page is HTML in a WebKitGTK view, and its plugin is the one for Cordova.
+ * main.c - a hybrid app on the desktop: its page is HTML in a WebKitGTK view, and it uses the plugin for Cordova.
  *
  * One instance runs. The system starts another for a redirect (com.example.app:/…), which passes the URL to the first
  * and ends or, if the first has died, takes its place. The page comes from the program's own resources, under a policy

@@ -114,7 +114,7 @@ class Page(unittest.TestCase):
         self.assertEqual(page.locator("h1").count(), 1)
         edge = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         self.assertLessEqual(*edge, "it scrolls sideways")
-        # Contrast and names are the same at every width.
+        # One width is enough for axe, because contrast and names are the same at every width.
         for scheme in ("dark", "light") if width == NARROW else ():
             page.emulate_media(color_scheme=scheme)
             found = Axe().run(page, options=RULES)

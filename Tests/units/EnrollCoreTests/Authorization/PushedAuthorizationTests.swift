@@ -10,8 +10,8 @@ import Testing
 struct PushedAuthorizationRuleTests {
   static let endpoint = "https://id.example.com/par"
 
-  /// Configuration, whether the provider has the endpoint, whether it requires pushing; the endpoint that is
-  /// used.
+  /// The configured policy, whether the provider has the endpoint, whether the provider requires pushed
+  /// requests, and the endpoint that EnrollKit uses; nil: it does not push.
   static let table: [(FeaturePolicy, Bool, Bool, String?)] = [
     (.auto, false, false, nil), (.auto, true, false, endpoint), (.auto, true, true, endpoint),
     (.always, true, false, endpoint), (.always, true, true, endpoint), (.never, false, false, nil),
@@ -191,8 +191,8 @@ struct PushedAuthorizationStepTests {
     expect(bench.seen.warned.count, is: 3)
   }
 
-  /// Refusals of a push that were recorded from servers, and the result for a public client and for one with
-  /// a secret.
+  /// Refusals of a push that were recorded from servers. Each has the result for a public client, and the
+  /// result for a client with a secret.
   static let refusals: [(status: Int, body: String, isFinal: Bool, isFinalWithSecret: Bool)] = [
     (401, #"{"error":"invalid_client"}"#, true, true),
     (400, #"{"error":"unauthorized_client"}"#, true, true),

@@ -95,7 +95,7 @@ struct ProviderDirectoryTests {
     expect(bench.provider.count(.discovery), is: 1)
     bench.clock.advance(seconds: 40)
     expect(error(), is: nil)
-    // If the failure has no Retry-After, the next request is sent at once.
+    // If the failure has no Retry-After, the next call sends a request without a pause.
     let other = try Bench()
     other.provider.next(.discovery, .unreachable)
     expect(code { _ = try other.signedIn() }, is: .network)
@@ -171,7 +171,7 @@ struct ProviderDirectoryTests {
     try expect(bench.record.confirmed.map { $0.unprovenIDToken == nil }, is: true)
     try expect(engine.registration.adoptStoredState(), is: .known(.active(.renewed)))
 
-    // The rule also holds at a sign-in.
+    // A sign-in also fetches the changed keys.
     let other = try Bench()
     other.provider.change { $0.keyID = keyID }
     let first = try other.signedIn()
@@ -190,7 +190,8 @@ struct ProviderDirectoryTests {
     let engine = try bench.signedIn()
     let old = bench.provider.keySet
     try bench.provider.changeKey()
-    // The key set is unchanged: the signer is not the issuer.
+    // The published key set does not get the new key, as if somebody else than the issuer had signed the
+    // id_tokens.
     for _ in 1...8 { bench.provider.next(.keys, Self.status(200, old)) }
     var isTold = false
     for count in [2, 3, 4, 5, 6, 7, 7] {

@@ -150,7 +150,8 @@ struct ProviderPlacesTests {
     #expect(
       try engine.signIn.begin(SignInOptions(), cancellation: nil).url.hasPrefix("https://id.example/a?"))
     expect(transport.requests.map(\.url), is: [openID, place])
-    // From then on, the document is requested from the URL at which it was found.
+    // After the first discovery, EnrollKit requests the document only from the URL at which it found the
+    // document.
     clock.advance(seconds: 4000)
     _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     expect(transport.requests.map(\.url), is: [openID, place, place])

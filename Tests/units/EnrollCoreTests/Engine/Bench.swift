@@ -130,7 +130,7 @@ extension Engine {
 
   func token() throws -> String { try access().token().value.reveal() }
 
-  /// The code of the failure to which a redirect leads.
+  /// The error code if the sign-in with this redirect fails; nil if it succeeds.
   func failure(of url: String) throws -> EnrollError.Code? {
     guard case .failed(let error) = try signIn.resume(url, cancellation: nil).ending else { return nil }
     return error.code

@@ -58,7 +58,7 @@ struct RetryAfterTests {
     let engine = try bench.signedIn()
     bench.clock.setWall(784_111_777)
     bench.clock.advance(seconds: 3700)
-    // This is 40 seconds later than the clock, which was set and advanced.
+    // The date in the header is 40 seconds after the time that the clock now shows.
     let headers = [HTTPHeader("Retry-After", "Sun, 06 Nov 1994 09:51:57 GMT")]
     bench.provider.next(.token, .status(503, headers: headers))
     guard case .expired(_, let seconds, _) = try engine.access() else {

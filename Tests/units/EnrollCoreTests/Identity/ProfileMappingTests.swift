@@ -241,7 +241,7 @@ struct ProfileMappingTests {
     try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: seconds)
     _ = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)
     try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: seconds)
-    // The provider's value counts, whatever is configured.
+    // If the response has expires_in, EnrollKit uses it and ignores the configured lifetime.
     bench.provider.change { $0.lifetime = .integer(60) }
     _ = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)
     try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: 60)

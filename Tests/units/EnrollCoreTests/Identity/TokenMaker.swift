@@ -95,7 +95,8 @@ struct TokenMaker {
       + Base64URL.encode(JSON.object(claims).serialized())
   }
 
-  /// The token, signed with the algorithm in its header, or with RS256 if that is unknown.
+  /// The token, signed with the algorithm in its header, or with RS256 if the header names an unknown
+  /// algorithm.
   func text() throws -> String {
     let algorithm = header["alg"]?.string.flatMap { SignatureAlgorithm(name: $0) } ?? .RS256
     let signature = try Provider.key(key).sign(Array(signedPart.utf8), algorithm: algorithm)

@@ -186,7 +186,7 @@ struct RegistrationLinkTests {
     try expect(bench.record, is: before, "a sign-in waits for no link")
     expect(bench.provider.count(.discovery), is: requests)
     expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .browser))
-    // The host begins a transaction.
+    // The same link works once the host has begun a registration.
     _ = try engine.signIn.begin(SignInOptions(kind: .register), cancellation: nil)
     _ = try engine.began(link)
   }

@@ -11,7 +11,8 @@ import Testing
 
 @Suite("The outbox: who sends what (flows.md §5)")
 struct OutboxTests {
-  /// Another client of the same store, which differs from the one that signed out in one setting.
+  /// A second client of the same store. Each case is the one setting in which it differs from the client that
+  /// signed out.
   enum Stranger: String, CaseIterable, Sendable { case issuer, client, caFile, loopbackHTTP, ownTransport }
 
   private func engine(_ bench: Bench, _ stranger: Stranger? = nil) throws -> Engine {
@@ -127,7 +128,7 @@ struct OutboxTests {
     outbox.add([entry("a"), entry("b")])
     outbox.add([entry("c")])
     expect(outbox, is: [entry("a")])
-    // Whether it may be sent depends on its user.
+    // A message of another user is a separate entry, because its user decides whether a client may send it.
     outbox.add([entry("a", of: nil)])
     expect(outbox.count, is: 2)
   }

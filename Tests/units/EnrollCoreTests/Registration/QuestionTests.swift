@@ -29,7 +29,7 @@ struct QuestionTests {
     return begun.transactionID
   }
 
-  /// Bob's sign-in waits for confirmation beside Alice's session.
+  /// Alice has a session, and Bob's sign-in waits for confirmation.
   private func besideAlice() throws -> (Bench, Engine) {
     let bench = try Bench(requiresConfirmation: true)
     let engine = bench.engine()

@@ -528,7 +528,8 @@ struct LogoutStepTests {
     _ = try bench.signedIn()
     let store = FailingTokenStore(bench.store)
     let engine = bench.engine(store: store)
-    // The two writes erase the session, and store that a redirect from the provider's logout is expected.
+    // The store refuses two writes: the first would erase the session, the second would record that a
+    // redirect from the provider's logout is expected.
     store.refuse(.before, times: 2)
     let out = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     expect(out.url, isNot: nil)

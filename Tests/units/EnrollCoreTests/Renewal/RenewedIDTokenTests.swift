@@ -172,7 +172,7 @@ struct RenewedIDTokenTests {
   func unjudged(keysStayAway: Bool) throws {
     let bench = try Bench()
     _ = try bench.signedIn()
-    // The cached keys are not those that signed it.
+    // The id_token is signed with a new key, which is not among the cached keys.
     let old = bench.provider.keySet
     try bench.provider.changeKey()
     bench.provider.change { $0.keyID = "key-2" }

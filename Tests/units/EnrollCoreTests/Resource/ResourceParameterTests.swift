@@ -84,7 +84,8 @@ struct ResourceParameterTests {
     expect(
       refusal { try Bench(parameters: [("resource", "https://evil.example")], resource: Self.resource) }?
         .field, is: "authorizeParameters")
-    // Without the key it is an ordinary parameter, as some providers require.
+    // If the configuration has no key `resource`, `resource` is an ordinary parameter, which some providers
+    // require.
     _ = try Bench(parameters: [("resource", "urn:other")])
   }
 

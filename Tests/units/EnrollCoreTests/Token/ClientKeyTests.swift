@@ -156,7 +156,8 @@ struct ClientKeyTests {
 
   // MARK: The file
 
-  /// RFC 7515 §A.3, RFC 8037 §A.1; the EC key's id and algorithm are added.
+  /// The keys of RFC 7515 §A.3 and RFC 8037 §A.1. The EC key also has an id and an algorithm, which the RFC's
+  /// key does not have.
   private static let ec =
     #"{"kty":"EC","crv":"P-256","kid":"one","alg":"ES256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0","d":"jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI"}"#
   static let ed25519 =

@@ -13,7 +13,7 @@ struct RefreshAnswerTests {
       (400, #"{"error":"access_denied"}"#, .endsIfRepeated),
       (400, #"{"error":"INVALID_GRANT"}"#, .refused), (403, #"{"error":"invalid_code"}"#, .refused),
       (401, #"{"error":"invalid_client"}"#, .refused),
-      // An intermediary between this device and the token endpoint.
+      // These answers may come from an intermediary between this device and the token endpoint.
       (400, "", .unclear), (401, "", .unclear), (403, "", .unclear), (404, "", .unclear),
       (405, "<html>", .unclear),
       (403, "<html>", .unclear), (400, "Bad Request", .unclear), (407, "", .unclear),

@@ -185,7 +185,7 @@ struct LinkingTests {
     expect(browser.get("/account").status, is: 200)
     try expect(world.account("alice.work", at: "other"), is: nil)
     expect(world.world.mails.all.last?.kind, is: .identityUnlinked(provider: "other"))
-    // Another tab has removed it already.
+    // A form in another tab names an identity that has been removed already.
     try expect(world.press(browser, "/account/disconnect", fields).header("Location"), is: "/account")
   }
 
@@ -280,7 +280,7 @@ struct LinkingTests {
 
   // MARK: Asking again
 
-  /// The URL to which the page in `start` leads.
+  /// The URL that the page in `start` opens by itself (`Refresh`).
   private func target(of start: WebResponse) -> String {
     String((start.header("Refresh") ?? "").dropFirst("0;url=".count))
   }

@@ -1,4 +1,4 @@
-// The pages for users with an e-mail address, in every form, and the mails.
+// The pages for users with an e-mail address, in every variant, and the mails.
 
 @testable import EnrollGatewayPages
 

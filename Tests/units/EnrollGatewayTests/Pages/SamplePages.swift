@@ -1,4 +1,4 @@
-// Every page, in every form, for the tests of all pages.
+// Every page, in every variant, for the tests of all pages.
 
 @testable import EnrollGatewayPages
 

@@ -42,7 +42,7 @@ import Testing
   @Test("an answer that is delayed holds neither a thread nor another connection")
   func delay() throws {
     let application = TestApplication { Self.response(after: $0.path == "/late" ? 3_600_000 : 0) }
-    // One loop and no worker.
+    // The server has one loop and no worker, so a delay that held a thread would stop everything.
     try withServer(application) { server in
       var late = Wire(server.port)
       late?.send(Self.get("/late"))

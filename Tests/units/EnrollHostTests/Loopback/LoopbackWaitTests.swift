@@ -91,7 +91,7 @@ import Testing
       _ = RawClient.get("/cb?x", port: port)
       clock.advance(seconds: 5)
       _ = RawClient.get("/cb?x", port: port)
-      // This ends only once the listener has closed the connection.
+      // `readAll` returns only once the listener has closed the connection.
       expect(idle.readAll(), is: "")
       _ = RawClient.get("/cb?good", port: port)
     }

@@ -1,5 +1,5 @@
-// The answers of proxies, load balancers, captive portals, firewalls and caches in a provider's place, and
-// their changes of its answers: one row each.
+// The answers that proxies, load balancers, captive portals, firewalls and caches give in a provider's place,
+// and the answers of a provider that they change: one row each.
 
 @testable import EnrollPosix
 import Foundation

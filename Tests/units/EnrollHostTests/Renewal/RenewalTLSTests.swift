@@ -17,7 +17,7 @@ struct RenewalTLSTests {
     var isFinal: Bool { [.expired, .otherHost, .selfSigned, .plain].contains(self) }
   }
 
-  /// A server with each certificate, for the whole run; they end with this process.
+  /// One server for each certificate, shared by all tests. The servers end with this process.
   private struct Servers {
     let certificates: Certificates
     let ports: [Certificates.Kind: Int]
@@ -39,7 +39,8 @@ struct RenewalTLSTests {
     }
   }
 
-  /// A port that leads to one of the servers, or to none.
+  /// A port that passes each connection on to the server that the fault selects, or breaks the connection
+  /// itself.
   private final class Front: Sendable {
     private let servers: Servers
     private let fault = Guarded<Fault?>(nil, by: Mutex())

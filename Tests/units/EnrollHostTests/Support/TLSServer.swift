@@ -4,7 +4,8 @@
 import Expectations
 import Foundation
 
-/// Two authorities; the first has signed a good certificate, one for another host and one that has expired.
+/// Two authorities. The first has signed a good certificate, a certificate for another host and a certificate
+/// that has expired.
 final class Certificates: Sendable {
   enum Kind: String {
     case good, otherHost, expired

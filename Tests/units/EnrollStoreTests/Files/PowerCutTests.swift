@@ -1,6 +1,6 @@
 // Every state that a power cut may leave, at every moment of every change of the store (reliability.md, How
-// it is shown): each opens with the last acknowledged record or with the one that was being saved, and works
-// on.
+// it is shown): each opens with the last acknowledged record or with the record that was being saved, and can
+// still be used.
 
 @testable import EnrollPosix
 @testable import EnrollStore

@@ -166,7 +166,7 @@ struct StoreProcessTests {
   func timeNamespace() throws {
     let namespace = ["/usr/bin/unshare", "--time", "--boottime", "5000000", "--fork", "--"]
     let made = try Probe(["sign-in", folder.store, "300"], within: namespace).rest()
-    // On a kernel without time namespaces this fails.
+    // On a kernel without time namespaces, `unshare` fails.
     guard made == ["fresh"] else { return }
     try expect(Probe.run("band", folder.store), is: ["due"])
     try expect(Probe(["band", folder.store], within: namespace).rest(), is: ["fresh"])

@@ -1,5 +1,5 @@
-// A description of a store file by file: which open, which do not, and which were moved aside and can be put
-// back.
+// A description of each file of a store: which files can be opened, which cannot, and which were moved aside
+// and can be put back.
 
 @testable import EnrollStore
 import EnrollRules

@@ -50,7 +50,8 @@ extension StoreForms {
     StoreForm(name, newest: newest, (0..<steps).map { _ in { .success(mark($0)) } })
   }
 
-  /// Puts a plus before the text of a member. With `place`, in that object, or in each object of that list.
+  /// Puts a plus before the text of the member `key`. `place` names the member's object, or a list of objects
+  /// that have the member; nil: the member is in `old` itself.
   private static func marked(_ old: JSONObject, _ place: String?, _ key: String) -> JSONObject? {
     var new = old
     guard let place else {
@@ -190,7 +191,8 @@ struct UpgradeTests {
     let pin = Secret("2468")
     try folder.filled().setPIN(pin, .default)
     for _ in 1...2 {
-      // From the first of these calls on, the outer document has the new format; its sealed part does not.
+      // Each call counts a try. The first call writes the outer document in the new format, but its sealed
+      // part keeps the old format.
       try expect(open(.later(1, .account)).usePIN(Secret("0000"), .default, to: .unlock).outcome, is: .wrong)
     }
     for _ in 1...2 {

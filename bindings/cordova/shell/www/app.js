@@ -118,8 +118,8 @@ const another = async (transaction) => {
   await client.registration.retry({ transaction });
   return signIn();
 };
-// Without `wait`: that would wait for a user who left the browser before the app ended, and may never come
-// back.
+// Reads the state without `wait`. With `wait` the call would wait for a user who left the browser before the app
+// ended, and who may never come back.
 const look = async () => draw((await client.registration.state()).state);
 
 async function renew() {

@@ -1,7 +1,7 @@
 // Unbuilt: this was written without an Android SDK.
 //
-// The native part on Android: the actions of www/enroll.js over the Kotlin binding, with which it is one module.
-// Commands are passed on by name, as JSON; the library interprets them.
+// The native part on Android. It carries out the actions of www/enroll.js with the Kotlin binding, and is compiled
+// into one module with the binding. Commands are passed on by name, as JSON; the library interprets them.
 
 package org.enrollkit.cordova
 
@@ -216,7 +216,7 @@ class EnrollPlugin : CordovaPlugin() {
     if (text == null || !STORE_NAME.matches(text)) {
       throw refusal("store", "expected a name of at most 64 letters, digits, '.', '-' and '_'")
     }
-    // Not in backups: on another device the store's key is unavailable.
+    // The store is kept out of backups, because its key is unavailable on another device.
     return File(cordova.context.noBackupFilesDir, text)
   }
 

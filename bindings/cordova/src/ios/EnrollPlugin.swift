@@ -2,8 +2,8 @@
 //
 // The native part on iOS: the actions of www/enroll.js over the C library. A command is passed on by its
 // name, as JSON. Threads: Cordova calls on the main thread, and everything that this class owns stays there.
-// The library answers on its threads; answers go through commandDelegate from there, and everything else goes
-// back to the main thread.
+// The library calls back on its own threads. These threads pass answers to commandDelegate, and everything
+// else to the main thread.
 
 import AuthenticationServices
 import CEnroll
@@ -63,7 +63,7 @@ final class EnrollPlugin: CDVPlugin {
     calls.removeAll()
     let left = Array(clients.values)
     clients.removeAll()
-    // Closing first waits for a renewal that was sent to be stored.
+    // If a renewal was sent, `close` waits until its tokens are stored.
     queue.async { left.forEach { $0.close() } }
   }
 
