@@ -1,5 +1,5 @@
-"""Registration and sign-in by e-mail: the program, real SMTP servers, browsers that consist of cookies, and
-Chromium."""
+"""Registration and sign-in by e-mail: the program with real SMTP servers, with simulated browsers that only keep
+cookies, and with Chromium."""
 
 import http.server
 import re
@@ -172,7 +172,8 @@ class RefusingServers(EmailCase):
         self.assertNotIn("example.org", gateway.log())
 
     def test_a_gateway_that_stops_waits_for_the_answer_to_a_mail_that_is_on_its_way(self):
-        """The program waits for the server's answer at its end. Otherwise the next start would send the mail again."""
+        """Before the program ends, it waits for the mail server's answer. Otherwise the next start would send the
+        mail again."""
         server = Script()
         self.addCleanup(server.stop)
         self.addCleanup(server.may_end.set)

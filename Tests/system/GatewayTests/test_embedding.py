@@ -53,7 +53,7 @@ class Embedding(unittest.TestCase):
         self.assertEqual([name for name in modules if re.search("Gateway|HTTP|Sandbox|Arguments", name)], [])
 
     def test_the_server_does_not_build_without_libevent(self):
-        """Without this check the test above would prove nothing."""
+        """Checks that the headers of `missing` prevent a build. Otherwise the test above would prove nothing."""
         folder = embedder()
         done = subprocess.run(
             ["swiftc", "-typecheck", "-", "-Xcc", f"-I{missing(folder)}", "-I", TOP / "Sources/CEvent"],

@@ -31,7 +31,8 @@ class Load:
         self.balancer = balancer
         self.turn = 0
         self.is_over = False
-        #: The times of the sign-ins, and the hash of each session with its user.
+        #: `moments`: the times of the sign-ins. `acknowledged`: the user of each session, by the hash of the
+        #: session's token.
         self.moments, self.acknowledged = [time.monotonic()], {}
         self.refused = collections.Counter()
         self.failure = None

@@ -20,7 +20,7 @@ OTHERS = {
     "userName": "SCIM", "totalResults": "SCIM", "startIndex": "SCIM", "firstName": "Okta", "lastName": "Okta",
     "sessionToken": "Okta", "fromURI": "Okta",
 }  # fmt: skip
-#: The places in a configuration where a key may be; the rest of the configuration is complete.
+#: The objects of a configuration in which the test tries a key. The rest of the configuration is complete.
 PLACES = ((), ("providers", "a"), ("apps", "sample"), ("directory",), ("registration",), ("mail",))
 
 

@@ -160,7 +160,7 @@ class Operator(unittest.TestCase):
             done = subprocess.run(
                 [PROGRAM, "accounts", "show", self.id(), "--config", gateway.configuration], stdout=output,
                 stderr=subprocess.PIPE, timeout=60)  # fmt: skip
-        # A shell would report 141, which is 128 and the number of the signal.
+        # A shell would report 141, which is 128 plus the number of SIGPIPE.
         self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""))
 
     def test_a_deletion_is_asked_for_and_ends_everything(self):

@@ -255,8 +255,8 @@ class BeforeTheStart(unittest.TestCase):
         self.assertEqual(gateway.child.process.wait(120), 0, gateway.log())
 
     def give_away(self, gateway):
-        """Gives a gateway that is not started to another user, and returns the words that start a program as that
-        user."""
+        """Makes another user the owner of the files of a gateway that is not started. Returns the words that start a
+        program as that user."""
         gateway.run("keys", "add", "--config", str(gateway.configuration))
         user = "54321"
         for path in [gateway.home, *gateway.home.iterdir()]:

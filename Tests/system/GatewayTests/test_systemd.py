@@ -132,7 +132,8 @@ class RunningSystemd(unittest.TestCase):
         return self.machine.ran(*words, "--header", "Host: id.example", f"http://127.0.0.1:8080{path}")[1]
 
     def journal(self):
-        """The program's output, without syslog lines: a library of the system writes one when the gateway stops."""
+        """The program's output, without the syslog line that a library of the system writes when the gateway
+        stops."""
         words = "_COMM=enroll-gateway", "_TRANSPORT=stdout"
         return self.machine.run("journalctl", "--unit", UNIT_NAME, "--no-pager", "--output", "cat", *words)
 

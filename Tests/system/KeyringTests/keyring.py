@@ -57,14 +57,14 @@ class Session:
         self._folder.cleanup()
 
     def pause(self):
-        """Stops gnome-keyring by a signal: it is there, and does not answer."""
+        """Pauses gnome-keyring with SIGSTOP: the process exists, but does not answer."""
         self.keyring.send_signal(signal.SIGSTOP)
 
     def go_on(self):
         self.keyring.send_signal(signal.SIGCONT)
 
     def pause_bus(self):
-        """Stops the bus by a signal: connections are made, and no message is answered."""
+        """Pauses the bus with SIGSTOP: clients can connect, but get no answer to a message."""
         self.bus.send_signal(signal.SIGSTOP)
 
     def resume_bus(self):

@@ -1,5 +1,5 @@
-"""The daemon with gnome-keyring: present, locked, with a wrong password, absent; and stores whose keys move in and
-out."""
+"""The daemon with a gnome-keyring that is present, locked, unlocked with a wrong password, or absent; and stores
+whose keys move into the keyring and out of it."""
 
 import os
 import pathlib

@@ -55,7 +55,7 @@ class Page:
         return self.send("POST", path)
 
     def agree(self):
-        """Agrees; returns the URL to which the page leads."""
+        """Agrees, and returns the URL that the page opens then."""
         status, _, text = self.press("Continue")
         return html.unescape(re.search(r'http-equiv="refresh" content="0; url=([^"]*)"', text)[1])
 
@@ -74,7 +74,7 @@ class SignInCase(BridgeCase):
         return sandbox
 
     def opened(self, count=1):
-        """The authorization request of this tab. A user who is asked about the server agrees."""
+        """The authorization request of this tab. If the tab first asks the user about the server, the user agrees."""
         url = super().opened(count)
         if url.startswith(self.sandbox.issuer):
             return url

@@ -88,7 +88,8 @@ class MirroredArguments(ToolCase):
             self.assertIn("result", host.answer(call))
         self.assertIn({"Mcp-Param-Region": "a"}, self.sent())
         self.assertEqual(len(self.sent()), 6)
-        # The bridge requests the list once for all calls, with their version; the host does not receive the answers.
+        # The bridge requests the list once for all calls, with the protocol version of the calls. The host does not
+        # receive the answers to these requests.
         lists = self.peer.all("tools/list")
         self.assertEqual([row["message"]["params"].get("cursor") for row in lists], [None, "1"])
         self.assertEqual(lists[0]["message"]["params"]["_meta"], META)

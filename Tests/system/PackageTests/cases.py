@@ -44,7 +44,8 @@ def tear_down():
 
 @functools.cache
 def debian_packages(version=None):
-    """A folder with the Debian packages for this machine. With `version`, it has only Debian packages."""
+    """A folder that contains the Debian packages for this machine: by default the folder of all artefacts; with
+    `version`, a folder that has only Debian packages of this version."""
     if version is None:
         return distribution()
     folder = workspace("packages")

@@ -34,7 +34,8 @@ def wheel():
 
 @functools.cache
 def needed():
-    """The Debian packages that the tar's page requires: builds of `make lib TARGET=…` have jansson inside."""
+    """The Debian packages that the tar's page requires. A build of `make lib TARGET=…` contains jansson, so its page
+    does not require libjansson4."""
     page = (unpacked(workspace("needs")) / "README.md").read_text()
     return (*LIBRARIES, *(["libjansson4"] if "libjansson4" in page else []))
 

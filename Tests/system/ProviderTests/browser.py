@@ -233,7 +233,7 @@ class Person:
         try:
             self._page.reload(wait_until="commit")
         except Error:
-            # The page leads to a custom scheme at once; `_left_for` has the URL.
+            # The page goes to a custom scheme at once; `_left_for` has the URL.
             pass
 
     def _text(self):

@@ -20,8 +20,8 @@ _RULES = {
     "resultTypes": ["violations"],
 }
 
-# The elements that the Tab key must reach, in the order of the document; each gets a number. The browser applies
-# autofocus when it draws the page, and does not move the focus after that.
+# `_DRAWN` waits until the browser has drawn the page: the browser applies autofocus then, and does not move the focus
+# after that. `_NUMBER_STOPS` numbers the elements that the Tab key must reach, in the order of the document.
 _DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 _NUMBER_STOPS = """() => {
@@ -150,7 +150,7 @@ class Tab:
 
 
 def write_index():
-    """One row for each page, one picture for each width."""
+    """Writes index.html: a section for each page, with a picture for each width."""
     rows = []
     names = sorted({path.stem.rsplit("-", 1)[0] for path in FOLDER.glob("*.png")})
     for name in names:

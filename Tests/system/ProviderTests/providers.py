@@ -28,7 +28,8 @@ BOB = User("bob", "bob-pass-2", "bob@example.com")
 
 @dataclass
 class Facts:
-    """The behaviour of a provider where the specifications leave a choice, or where it ignores them."""
+    """The behaviour of a provider where the specifications leave a choice, or where the provider ignores the
+    specifications."""
 
     # The error of prompt=none if nobody is signed in.
     silent_refusal: str
@@ -67,7 +68,7 @@ class Provider:
     # Text that is appended to an authorize URL, so that the provider skips pages that would not ask the user.
     without_pages = ""
 
-    # The statuses of the discovery document's URL that show that the provider runs.
+    # The provider is ready once the URL of its discovery document answers with one of these statuses.
     ready = (200,)
 
     def __init__(self, port=None):

@@ -59,7 +59,8 @@ class Pages(unittest.TestCase):
             self.falling_back,
         ):
             walk(self.tab())
-        # Compares with the pages in the sources, by the first word of a page's name here.
+        # Compares the pages of this test with the pages in the sources. The first word of a page's name here is its
+        # name in the sources.
         self.assertEqual({name.partition("-")[0] for name in self.played}, self.pages_of_the_sources())
 
     def pages_of_the_sources(self):

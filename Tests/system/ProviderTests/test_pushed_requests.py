@@ -22,7 +22,8 @@ class PushedRequests:
         self.assertValid(self.refresh(client))
 
     def test_what_the_provider_refuses_to_take_is_told_at_once(self):
-        """For example, a redirect that is not registered for this client. The error comes before a browser opens."""
+        """The provider refuses a redirect that is not registered for this client. The app gets the error before a
+        browser opens."""
         client = self.open(redirect="com.example.app:/not-registered")
         with self.assertRaises(Refused) as caught:
             client.call("registration.begin", kind="signIn")

@@ -8,7 +8,7 @@ from toolkit_provider import Toolkit
 
 
 class Walk:
-    """The two tests, for every provider."""
+    """Two tests that run at every provider."""
 
     def test_custom_scheme_signs_in_renews_logs_out_and_asks_for_the_password_again(self):
         """With id_tokens in RS256 (R21)."""

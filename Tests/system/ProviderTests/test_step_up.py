@@ -35,8 +35,8 @@ class StepUp:
 @on_each([Glewlwyd, Canaille])
 class AuthenticationClass(StepUp):
     def test_a_class_that_the_provider_leaves_out_is_refused(self):
-        """Neither provider supports `acr`: both sign the user in as usual, and only the check of the response detects
-        it."""
+        """Neither provider supports `acr`. Both sign the user in as usual, and only EnrollKit's check of the id_token
+        detects that `acr` is missing."""
         client, before, person = self.signed_in()
         redirect = self.redirect(client, person, options={"acrValues": ["urn:example:two-factors"]})
         self.assertIn("code=", redirect)
@@ -66,7 +66,7 @@ class AuthenticationTime(StepUp):
 class AuthenticationTimeUnknown(StepUp):
     def test_a_password_that_was_asked_for_again_proves_nothing_when_no_time_is_told(self):
         """Glewlwyd 2.7.5 respects `max_age` in the browser. But it reads `auth_time` from the session of the client
-        that requests the tokens. An app has none, so the value is 0, which is 1970."""
+        that requests the tokens. An app has no such session, so `auth_time` is 0, a time in 1970."""
         client, before, person = self.signed_in()
         self.provider.backdate_log_ins(3600)
         url = self.begin(client, options={"maxAge": 60})["action"]["url"]

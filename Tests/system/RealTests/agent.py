@@ -1,4 +1,4 @@
-"""A user with their own cookies, but without a browser: redirects, and the forms that a server shows.
+"""A simulated user without a browser: keeps cookies, follows redirects, and fills in the forms of a server.
 
 `Person.open(url)` acts like a user who signs in or out: it fills in name and password if a page asks for them, answers
 other questions with yes, and continues until the browser leaves the server.

@@ -408,7 +408,8 @@ class CommandApp(App):
             self.kill_caller()
 
     def kill_caller(self):
-        """Kills the started process and its group. A detached renewal continues, and this waits for it."""
+        """Kills the started process and its group. A detached renewal continues, and this method waits for its
+        end."""
         os.killpg(self.child.pid, signal.SIGKILL)
         self.child.communicate()
         wait_until(lambda: not self.command.detached(), "the end of what it began")

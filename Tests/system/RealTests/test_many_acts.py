@@ -1,5 +1,5 @@
 """Many acts in a random order, and many callers that are killed: no session ends unless the server ends it.
-TORTURE=1: 120 acts for each server and face, which are 2,520, and 200 callers."""
+TORTURE=1: 120 acts for each server and face (2,520 in total), and 200 callers."""
 
 import os
 import random

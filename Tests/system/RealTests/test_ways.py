@@ -1,5 +1,5 @@
-"""Each way to sign in at each server is a test. The three faces take turns: one of them runs each way; with
-TORTURE=1, all of them do."""
+"""Each way to sign in at each server is a test. Each way runs from one of the three faces, which take turns. With
+TORTURE=1 each way runs from all three faces."""
 
 import itertools
 import unittest

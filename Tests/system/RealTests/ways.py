@@ -46,7 +46,8 @@ class Way:
 
 
 def ways_at(kind):
-    """The cells of a server. One face plays each cell, in turn, so that each face meets each method."""
+    """The cells of a server. Each cell is played by one face. The faces take turns, so that each face plays a cell of
+    each method."""
     program = kinds.PROGRAMS.index(kind)
     for row, client in enumerate(METHODS):
         for column, (setting, flow) in enumerate(COLUMNS):

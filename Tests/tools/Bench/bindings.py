@@ -12,7 +12,7 @@ from processes import workspace
 from sandbox import Sandbox
 
 LAB = TOP / ".build/bench"
-#: The jars of Debian's libgoogle-oauth-client-java, and those that it needs.
+#: The jars of Debian's libgoogle-oauth-client-java, and the jars that this library needs.
 JARS = [f"/usr/share/java/{name}.jar" for name in
         ("google-oauth-client", "google-http-client", "guava", "failureaccess", "opencensus-api", "opencensus-contrib-http-util",
          "grpc-context", "httpclient", "httpcore", "commons-logging")]  # fmt: skip

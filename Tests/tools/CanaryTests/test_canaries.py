@@ -60,7 +60,8 @@ class Canary(unittest.TestCase):
         return self.call(client, "registration.resume", url=self.provider.redirect(begun["action"]["url"], **more))
 
     def look(self, client):
-        """Searches the places that other processes can read while it runs, and the files that it leaves."""
+        """Searches the places of the client's process that other processes can read, and the files that the process
+        leaves."""
         for place in ("cmdline", "environ"):
             content = Path(f"/proc/{client.process_id}/{place}").read_bytes()
             self.sightings += self.canaries.sightings(f"/proc/{client.process_id}/{place}", content)

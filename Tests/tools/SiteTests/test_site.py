@@ -199,7 +199,7 @@ class SiteTests(unittest.TestCase):
                 self.assertGreater(picture.evaluate("async (image) => { await image.decode(); return image.naturalWidth }"), 100)
 
     def test_the_terminal_shows_the_finished_session_wherever_it_is_not_played(self):
-        """How many pieces are hidden at a time of the animation, in milliseconds; None: without an animation."""
+        """`count` returns how many pieces are hidden at a given time of the animation, in milliseconds."""
         count = """(time) => {
             for (const one of document.getAnimations()) { one.pause(); one.currentTime = time }
             return [...document.querySelectorAll("tspan")].filter(one => getComputedStyle(one).fillOpacity != 1).length

@@ -314,7 +314,7 @@ struct AccountChangeTests {
       try store.endSessions(ofIdentity: person.key, providerSession: name, begunUntil: end, at: Sample.now)
     }
     try expect(end("iss 1", until: now - 1), is: 0)
-    // Two sessions end: the session with the name in the logout token, and the session whose name is unknown.
+    // Two sessions end: the session with the name `iss 1`, and the session whose name is unknown.
     try expect(end("iss 1"), is: 2)
     #expect(try isLive(second, in: store))
     try expect(end(nil), is: 1)

@@ -1,5 +1,5 @@
-// The advice of the program, and the command lines in it: the program accepts each command line, and each
-// names the profile and account of the user who gets the advice.
+// The advice of the program, and the command lines in it: the program accepts each command line, and each is
+// for the profile and account of the user who gets the advice.
 
 import EnrollArguments
 import EnrollRules

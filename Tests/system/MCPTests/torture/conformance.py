@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The official conformance tests of the Model Context Protocol, client role, through the bridge: every scenario
 about transport or authorization, of both programs of those tests. `expected.txt` has the scenarios that cannot pass,
-with the reason; if one of them passes, that is a failure.
+each with the reason. If such a scenario passes, the run fails.
 """
 
 import argparse

@@ -3,7 +3,7 @@ authorization server, messages, memory and time.
 
     scripts/bench-mcp [--only WORD]… [--contender NAME]… [--tries N] [--seconds N] [--documents N]
 
-Prints a table. The results are kept in .build/bench-mcp/results.json, so a run of some rows completes an earlier one.
+Prints a table. The results are kept in .build/bench-mcp/results.json, so a run of some rows completes an earlier run.
 """
 
 import argparse

@@ -449,8 +449,8 @@ struct App2AppStepTests {
         tried += 1
         let bench = try App2AppBench(allowedLinks: ["https://www.whitelisteddomain.tld/"])
         let begun = try? bench.begin(bench.engine(), link: text)
-        // A browser goes to the claimed host only if the URL begins with this text: everything after it is
-        // path and query.
+        // A browser takes a URL with this prefix to the claimed host: everything after the prefix is path and
+        // query.
         #expect(begun == nil || text.hasPrefix("https://www.whitelisteddomain.tld/"), "\(text)")
       }
     }

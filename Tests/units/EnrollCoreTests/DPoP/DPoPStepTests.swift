@@ -126,7 +126,8 @@ struct DPoPStepTests {
     for age in ["86400", "soon", "-1"] {
       let bench = try bench()
       bench.provider.change { $0.documentHeaders = [HTTPHeader("Age", age)] }
-      // The date is the device's own, and the server's clock is an hour behind.
+      // The document's `Date` is an hour ahead of the device's clock. Because of the `Age`, EnrollKit must
+      // ignore it.
       bench.provider.change { $0.documentAgeSeconds = -3600 }
       _ = try bench.signedIn()
       try expect(lastIssued(bench), is: 0)

@@ -53,7 +53,8 @@ struct AnnouncedAlgorithmTests {
         signedIn: text, named: "logout_token", algorithms: [.RS256], cancellation: nil)
     }
     #expect(refused?.message.hasPrefix("logout_token refused: ") ?? false)
-    // After the first id_token, its algorithm also counts for other signed texts, whatever is announced.
+    // After the first id_token, the engine also accepts the id_token's algorithm for other signed texts,
+    // whatever the provider announces.
     let unused = refusal {
       _ = try engine.provider.claims(
         signedIn: text, named: "logout_token", algorithms: [.RS256], cancellation: nil)

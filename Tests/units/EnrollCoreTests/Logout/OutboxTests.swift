@@ -128,7 +128,8 @@ struct OutboxTests {
     outbox.add([entry("a"), entry("b")])
     outbox.add([entry("c")])
     expect(outbox, is: [entry("a")])
-    // A message of another user is a separate entry, because its user decides whether a client may send it.
+    // The same message without a user is a separate entry, because the user decides whether a client may send
+    // a message.
     outbox.add([entry("a", of: nil)])
     expect(outbox.count, is: 2)
   }

@@ -123,8 +123,8 @@ import Testing
       let slow = try #require(Wire(server.port))
       slow.send("GET / HTTP/1.1\r\nHost: gateway.test\r\nConnection: close\r\n\r\n")
       #expect(slow.isReadable(withinMilliseconds: 20_000))
-      // The server closes a silent connection after ten linger times. Waiting for that shows that ten linger
-      // times have passed by the server's own clock.
+      // The server closes a silent connection after ten linger times. Once it has done so, ten linger times
+      // have passed by the server's own clock.
       #expect(try #require(Wire(server.port)).readAll() == "")
       var count = 0
       while let part = slow.receive(), !part.isEmpty { count += part.count }
