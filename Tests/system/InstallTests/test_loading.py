@@ -1,4 +1,4 @@
-"""The library loaded at run time, as bindings do it."""
+"""The library loaded at run time, as bindings load it."""
 
 import shutil
 import unittest

@@ -18,7 +18,8 @@ VALGRIND = [
 ]  # fmt: skip
 
 
-# A test never builds the libraries, whatever their dates are: that takes minutes, and `make lib` does it.
+# A test never builds the libraries, even if their sources are newer: a build takes minutes, and `make lib` has to do
+# it.
 BUILT = "libenroll.so.0", "enrolld", "enroll"
 AS_BUILT = [word for name in BUILT for word in ("-o", f"build/lib/{name}")]
 

@@ -150,8 +150,8 @@ class Locked(KeyringCase):
         self.assertNotIn("key", os.listdir(self.store))
 
     def test_a_cancelled_call_does_not_have_another_one_pass_the_keyring_over(self):
-        """Both calls wait for the process's only connection to the bus. If the call that opens it is cancelled, GLib
-        returns that error to every waiting call."""
+        """Both calls wait for the process's only connection to the bus. If the call that opens the connection is
+        cancelled, GLib returns the error "cancelled" to every waiting call."""
         session = self.session()
         daemon = self.daemon(session)
         first, second = self.store, self.store + "-new"

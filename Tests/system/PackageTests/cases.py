@@ -72,7 +72,7 @@ def distribution():
 
 @functools.cache
 def _made():
-    """Runs scripts/dist once, even if it fails: a failing run takes a minute, and every test calls this."""
+    """Runs scripts/dist once, even if it fails: a failing run takes a minute, and every test needs its result."""
     folder = workspace("dist")
     done = subprocess.run([TOP / "scripts/dist", folder], capture_output=True, text=True, env=PACKED)
     print(done.stdout)

@@ -21,7 +21,7 @@ from processes import TIMEOUT, TOP, workspace
 MACHINE = platform.machine()
 TARGET = f"{MACHINE}-linux-gnu"
 TAR = f"enrollkit-*-{TARGET}.tar.gz"
-#: glibc's own libraries, which are one library since 2.34; musl always has one.
+#: The parts of the C library. In glibc they are one library since version 2.34; in musl they always are.
 OF_THE_C_LIBRARY = re.compile(r"(libc|libm|libdl|libpthread|ld-linux-.*)\.so")
 SOURCES = "enrollkit-[0-9]*[0-9].tar.gz"
 LIBRARIES = ("libssl3", "libcurl4")
@@ -198,7 +198,7 @@ class JavaAndNode(unittest.TestCase):
         subprocess.run([TOP / "bindings/kotlin/compile", "-d", classes, TOP / "bindings/kotlin/example/SignIn.kt"], check=True,
                        env={**os.environ, "CLASSPATH": str(only("enrollkit-[0-9]*[0-9].jar"))})  # fmt: skip
         path = ":".join(map(str, [classes, only("enrollkit-[0-9]*[0-9].jar"), *jars]))
-        # No folder of Swift is available, and no library but those in the jar.
+        # Java finds no folder of Swift, and no libraries other than those in the jar.
         with subprocess.Popen(["/usr/bin/java", "-cp", path, "SignInKt", sandbox().issuer, home / "store"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"PATH": "/usr/bin:/bin", "HOME": str(home)}) as java:  # fmt: skip
             line = java.stdout.readline()

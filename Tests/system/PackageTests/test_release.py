@@ -15,7 +15,7 @@ class Releases(unittest.TestCase):
     def setUpClass(cls):
         cls.clone = copy_of_the_checkout()
         cls.deepen()
-        # The checks ask whether each target is built. Only `make torture` builds and packs those for musl.
+        # The checks ask whether each target is built. Only `make torture` builds and packs the targets for musl.
         for target in TARGETS:
             (cls.clone / "build" / target / "lib").mkdir(parents=True, exist_ok=True)
             (cls.clone / "build" / target / "lib/libenroll.so.0").touch()
@@ -24,7 +24,8 @@ class Releases(unittest.TestCase):
 
     @classmethod
     def deepen(cls):
-        """A clone of a shallow checkout is shallow, too: its one commit becomes the whole history."""
+        """Makes a shallow clone complete: its files become one commit without a parent. The clone of a shallow
+        checkout is shallow, too."""
         shallow = cls.clone / ".git/shallow"
         if shallow.exists():
             subprocess.run(["git", "-C", cls.clone, "checkout", "--quiet", "--orphan", "whole"], check=True)

@@ -91,7 +91,8 @@ class KilledHolder(ProcessCase):
         return window.outcome(grace)
 
     def die(self, holder, window):
-        """Starts the holder, which is killed, and the processes that wait for it meanwhile; returns both."""
+        """Starts the holder, which is killed. At a gate, it also starts the processes that wait for the holder.
+        Returns the holder, these processes and their calls; None for processes that were not started."""
         if window.kill:
             dying = self.open(holder, self.clock.dying(window.kill))
             with self.assertRaises(Refused):

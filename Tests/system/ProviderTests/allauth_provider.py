@@ -77,7 +77,7 @@ class Allauth(Provider):
             "default_scopes": ["openid"],
             "grant_types": ["authorization_code", "refresh_token"],
             "response_types": "code",
-            # It accepts a loopback redirect with any port.
+            # django-allauth accepts this loopback redirect with any port.
             "redirect_uris": [CUSTOM, "http://127.0.0.1/cb"],
             "post_logout_redirect_uris": [CUSTOM_LOGOUT],
         }

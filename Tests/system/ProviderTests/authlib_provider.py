@@ -29,7 +29,7 @@ class Authlib(Provider):
     )
     pages = [Step("password", "input[name=password]", _sign_in)]
     denying_pages = [Step("password", "input[name=password]", lambda page, user: page.click("button[value=no]"))]
-    # It has no end_session endpoint.
+    # This provider has no end_session endpoint.
     logout_pages = []
 
     def __init__(self):

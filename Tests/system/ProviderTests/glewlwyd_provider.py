@@ -45,7 +45,7 @@ class Glewlwyd(Provider):
         reuse_kills_family=True,
         iss_on_errors=True,
         token_request="Refresh token generated for client .* with scope list|Code invalid|Token invalid",
-        # Glewlwyd does not form-decode the header, although RFC 6749 §2.3.1 requires that.
+        # Glewlwyd does not form-decode the secret in the header, although RFC 6749 §2.3.1 requires that.
         secrets={POST: SECRET, BASIC: "GOCSPX-none.of_which~a-form-encodes"},
         clients={"RS256": "native", "ES256": "native-es256", "EdDSA": "native-eddsa"},
     )
@@ -63,7 +63,7 @@ class Glewlwyd(Provider):
 
     without_pages = "&g_continue"
 
-    # It has no issuer until it is configured.
+    # Glewlwyd has no issuer until it is configured.
     ready = (200, 404)
 
     # Settings of its plugin, in addition to the settings that every test needs.
@@ -76,7 +76,7 @@ class Glewlwyd(Provider):
         self._token_seconds = token_seconds
         self._environment = _wrong_clock(clock) if clock else {}
 
-    # This returns the inner address, because a proxy may be in front of the outer address.
+    # The URL has the inner address, because a proxy may be in front of the outer address.
     @property
     def discovery(self):
         return f"http://localhost:{self.port}/api/oidc/.well-known/openid-configuration"
@@ -258,7 +258,7 @@ class BindingGlewlwyd(Glewlwyd):
 
 def _wrong_clock(offset):
     library, *_ = Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")
-    # The monotonic clock stays right, because threads wait by it.
+    # libfaketime leaves the monotonic clock unchanged, because threads wait by that clock.
     return {"LD_PRELOAD": str(library), "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 
 

@@ -91,7 +91,7 @@ class Hydra(Server):
         self.child = Child([sys.executable, REAL / "hydra/start", self.port, *options], self.directory / "log", environment)
 
     def wait_until_ready(self):
-        # It answers requests before it has registered its clients.
+        # Hydra answers requests before its clients are registered.
         self.child.wait_for(lambda: "ready" in self.child.log.read_text(errors="replace").split(), "Hydra is ready")
         super().wait_until_ready()
 
@@ -142,7 +142,7 @@ class Spring(Server):
     # The server's `sid` names the user's latest session in any browser, and end_session refuses a hint whose `sid`
     # belongs to another browser.
     tells_browsers_apart = False
-    # It ignores prompt=login; its auth_time is the time of its session's sign-in.
+    # Spring ignores prompt=login. Its auth_time is the time at which its session in the browser began.
     stronger = {"maxAge": 600}
 
     def __init__(self):
@@ -252,7 +252,7 @@ class Keycloak(Server):
             request(f"{self.administration}/sessions/{session['id']}", headers=headers, method="DELETE")
 
     def open_registration(self):
-        # Each new realm has a policy that refuses clients with the scope openid. This removes the policy.
+        # Each new realm has a policy that refuses clients with the scope openid. The loop removes the policy.
         headers, kind = self.administrator(), "org.keycloak.services.clientregistration.policy.ClientRegistrationPolicy"
         for policy in request_json(f"{self.administration}/components?type={kind}", headers=headers):
             if policy["providerId"] == "allowed-client-templates":

@@ -1,4 +1,4 @@
-"""Serves documents of the tests to servers and EnrollKit, as long as this process lives."""
+"""Serves documents of the tests to the servers and to EnrollKit, until this process ends."""
 
 import functools
 import http.server

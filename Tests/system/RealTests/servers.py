@@ -1,8 +1,8 @@
 """Real servers for the tests: how each is started, its view of a session, and what its administrator can do.
 
-The servers are third-party programs in a folder beside the repository: `../shared/real`, or the one that ENROLLKIT_REAL
-names. In front of each is that folder's recorder. The recorder writes every exchange down, so that a test knows the
-server's tokens without EnrollKit. On request it loses, refuses or delays answers.
+The servers are third-party programs in the folder `../shared/real` beside the repository, or in the folder that
+ENROLLKIT_REAL names. In front of each is that folder's recorder. The recorder writes every exchange down, so that a
+test knows the server's tokens without EnrollKit. On request it loses, refuses or delays answers.
 """
 
 import json

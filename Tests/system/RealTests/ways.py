@@ -25,7 +25,7 @@ IS_WHOLE = os.environ.get("TORTURE") == "1"
 #: The folder in which each process writes its rows for the table of all servers.
 ROWS = TOP / ".build/real-logs/ways"
 
-#: The rows of each server, and the titles of those that are not named after a method.
+#: The rows of each server, and the titles of the rows that are not named after a method.
 CLIENTS = (*METHODS, FAPI, REGISTERED)
 TITLES = {NONE: "public", FAPI: "private_key_jwt, PAR, DPoP", REGISTERED: "registered by EnrollKit"}
 #: The servers and the faces for the FAPI 2.0 client. The command is not among them, because it returns no token that

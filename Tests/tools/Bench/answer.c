@@ -1,5 +1,6 @@
 // The smallest program that can answer a line of JSON-RPC: plain C with jansson. The daemon is compared with it.
-// Answers every request with the same result, which has the form of expiry.check's. Build: cc -O2 answer.c -ljansson
+// Answers every request with the same result, which has the form of a result of `expiry.check`.
+// Build: cc -O2 answer.c -ljansson
 
 #include <jansson.h>
 #include <stdio.h>

@@ -39,7 +39,7 @@ def plain(name, *arguments):
 
 
 def in_turns(rounds, *sides):
-    """Calls each of the functions once a round, and drops the first round. Returns a list of results for each."""
+    """Calls each function once a round, and drops the first round. Returns a list of results for each function."""
     told = [[] for _ in sides]
     for number in range(rounds + 1):
         for kept, side in zip(told, sides):

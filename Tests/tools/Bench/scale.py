@@ -192,7 +192,8 @@ def damage_one(title, daemon, client, store, before):
 
 
 def clients(programs):
-    """Clients that renew in the background: first all signed in, with tokens that are not due; then none signed in."""
+    """Clients that renew in the background: first every client is signed in, with a token that is not due; then no
+    client is signed in."""
     with Sandbox() as sandbox:
         configuration = json.dumps(sandbox.configuration(confirmation=False))
     for title, count in (("signed in", CLIENTS), ("signed out", 0)):

@@ -1,5 +1,5 @@
-// An API that refuses the first token that it gets, and accepts any other. Its path `/never` accepts none.
-// A test can set a redirect for each path.
+// An API that refuses the first token that it gets, and accepts any other. Its path `/never` refuses every
+// token. A test can set a redirect for each path.
 
 import EnrollRules
 import EnrollHTTP

@@ -151,7 +151,7 @@ struct PostgreSQLStoreTests {
     defer { admin.close() }
     func endAll() throws {
       // Several connections are broken: a call that retried on another idle connection would get a broken
-      // one.
+      // connection again.
       let pool = try pool(of: store)
       let several = try (0..<4).map { _ in try pool.acquire() }
       for connection in several { pool.release(connection) }

@@ -1,4 +1,5 @@
-// Recorded exchanges of real servers: JSON lines in a folder beside the repository, or in the one that ENROLLKIT_REAL names.
+// Recorded exchanges of real servers: JSON lines in a folder beside the repository, or in the folder that
+// ENROLLKIT_REAL names.
 
 import EnrollRules
 import EnrollJSON

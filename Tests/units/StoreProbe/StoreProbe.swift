@@ -98,7 +98,7 @@ func appendByte(_ path: String) {
 func run(_ orders: inout Orders) throws(EnrollError) {
   switch orders.command {
   case "changes":
-    // The changes that can be interrupted, one a line; `dear` marks the slow ones.
+    // Prints the changes that can be interrupted, one on each line; `dear` marks the slow changes.
     for change in StoreChange.all { say(change.name + (change.isDear ? " dear" : "")) }
   case "kill-points":
     // One change, interrupted at each `every`-th of its system calls. PATH is a folder for all files of the

@@ -167,7 +167,7 @@ private func conditions(in text: String) -> [String] {
 }
 
 /// Initializers of classes that may fail before every property is set: Embedded Swift 6.3 then does not free
-/// the object. A convenience initializer has no object before it calls another one.
+/// the object. A convenience initializer has no object before it calls another initializer.
 private func leakingInitializers(in text: String) throws -> [String] {
   try text.matches(of: Regex(#"(?m)^( *)(?:@?[a-z]+ )*class \w.*\{$"#)).flatMap { header in
     let indent = header[1].substring ?? ""

@@ -23,7 +23,7 @@ private func names(for triple: String) throws -> [String: String] {
     let words = line.split(separator: " ", maxSplits: 2)
     if words.count == 3 { found[String(words[1])] = words[2].trimmingCharacters(in: ["\""]) }
   }
-  // A macro may be defined as another one.
+  // The value of a macro may be the name of another macro.
   return found.mapValues { found[$0] ?? $0 }
 }
 

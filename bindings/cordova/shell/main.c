@@ -1,9 +1,10 @@
 /*
  * main.c - a hybrid app on the desktop: its page is HTML in a WebKitGTK view, and it uses the plugin for Cordova.
  *
- * One instance runs. The system starts another for a redirect (com.example.app:/…), which passes the URL to the first
- * and ends or, if the first has died, takes its place. The page comes from the program's own resources, under a policy
- * that allows nothing else. The view never navigates elsewhere: other pages belong in the browser.
+ * Only one instance runs. For a redirect (com.example.app:/…) the system starts a second instance, which passes the
+ * URL to the first instance and ends; if the first instance has died, the second takes its place. The page comes from
+ * the program's own resources, under a policy that allows nothing else. The view never navigates elsewhere: other
+ * pages belong in the browser.
  */
 
 #include <gtk/gtk.h>

@@ -109,7 +109,8 @@ class Desk:
         applications = self.home / "data/applications"
         applications.mkdir(parents=True)
         self.browser_script = self._script("browser", OPEN_TAB.format(profile=str(self.profile)))
-        # The system starts the app with the environment of the desk; a link leads to the home of the current test.
+        # The system starts the app with the environment of the desk. The file app.env then changes it to the
+        # environment of the current test.
         lines = "".join(f"export {name}='{value}'\n" for name, value in self.environment.items())
         self.app_script = self._script("app", f'#!/bin/sh\n{lines}. "{self.home}/app.env"\nexec "{SHELL}" "$@"\n')
         for name, program, schemes in (

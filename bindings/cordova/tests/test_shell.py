@@ -138,7 +138,7 @@ class Trouble(Case):
         shell.shows("failed:registration", picture="failed")
         self.assertEqual(shell.text.count("We cannot reach the sign-in service."), 1)
         desk.sandbox.control("clearFaults")
-        # The redirect is handled once more, but its transaction is over: the code is not sent twice.
+        # The redirect is handled once more, but its transaction has ended, so the code is not sent twice.
         shell.run("await enroll.retryURLs()")
         self.assertEqual(shell.state, "failed:registration")
         desk.touch()

@@ -10,7 +10,7 @@ from signing_in import good, in_parallel, is_good
 
 
 class Caller(threading.Thread):
-    """Calls a tool once a second, as long as the bridge runs."""
+    """Calls a tool once a second while the bridge runs."""
 
     def __init__(self, instance, until):
         super().__init__(daemon=True)

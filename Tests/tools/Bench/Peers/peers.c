@@ -179,7 +179,7 @@ int peer_save(const char *folder, const uint8_t *bytes, size_t size) {
   return done;
 }
 
-// These functions replace the C library's allocators, count the calls, and call the real ones.
+// These functions replace the C library's allocators: they count the calls, and call the allocators of the C library.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);

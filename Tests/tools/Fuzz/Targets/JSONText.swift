@@ -1,4 +1,5 @@
-// JSON: an accepted text is within the limits (R37), and is the same after writing and reading it.
+// JSON: an accepted text is within the limits (R37), and its value is the same after it was written and read
+// again.
 
 @testable import EnrollJSON
 

@@ -139,7 +139,7 @@ struct DPoPStepTests {
     let bench = try bench()
     let engine = try bench.signedIn()
     var seen: [Int64?] = []
-    // First one node of a cluster has another clock, then all nodes have it.
+    // At first one node of the provider's cluster has another clock, then all nodes have that clock.
     for offset: Int64 in [0, 7200, 0, 7200, 7200, 7200] {
       bench.provider.change { $0.clockOffsetSeconds = offset }
       _ = try? engine.identity.userinfo(cancellation: nil)

@@ -226,7 +226,7 @@ struct PasswordlessStepTests {
     let begun = try bench.engine().signIn.begin(options(Self.mail, .link), cancellation: nil)
     expect(begun.action, is: .awaitLink(recipient: "alice@example.org"))
     expect(begun.redirectURI, is: "com.example.app:/callback")
-    // The transaction lives as long as every transaction with an e-mail.
+    // The transaction has the same lifetime as every transaction with an e-mail.
     expect(begun.expiresAt, is: bench.clock.wallTime() + 86_400)
     let start = try body(bench.provider.requests(.passwordless).first)
     let parameters = try #require(start["authParams"])

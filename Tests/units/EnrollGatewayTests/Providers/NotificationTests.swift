@@ -1,5 +1,5 @@
-// Apple's notifications about accounts that ended: they end the sessions of that account, and only Apple can
-// send them.
+// Apple's notifications about accounts that ended: a notification ends the sessions of its account, and only
+// Apple can send it.
 
 import EnrollRules
 import EnrollCrypto

@@ -100,8 +100,8 @@ import Testing
       let wire = try #require(Wire(server.port))
       wire.send(Self.get("/first"))
       entered.wait()
-      // These are far more bytes than the server would hold. If it read all of them, it would close the
-      // connection.
+      // The client sends far more bytes than the server may hold. If the server read all of them, it would
+      // close the connection.
       let large = "A: \(String(repeating: "a", count: 10_000))\r\n"
       for index in 0..<60 { wire.send(Self.get("/\(index)", large)) }
       wire.send(Self.get("/last", "Connection: close\r\n"))

@@ -105,7 +105,7 @@ import Testing
         var wires = try connect(100)
         let before = try residentKibibytes()
         wires += try connect(count)
-        // This includes the client's side.
+        // The measured memory includes the client's side of each connection.
         let each = Double(try residentKibibytes() - before) / Double(count)
         #expect(server.metrics.connectionsOpen == count + 100)
         #expect(each < 8)

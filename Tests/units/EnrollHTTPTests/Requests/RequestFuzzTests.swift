@@ -30,7 +30,8 @@ import Testing
   func smuggling() throws {
     let application = TestApplication()
     // If a mutation lengthens a body by exactly the size of the hidden request, the hidden request becomes a
-    // regular second request. With this seed no mutation does; with another seed about one in 10,000 does.
+    // regular second request. With this seed no mutation has that effect; with another seed about one in
+    // 10,000 has it.
     var random = SplitMix(state: 20_261_124)
     var answered = 0
     try withServer(application, { $0.limits.connectionsPerAddress = 10_000 }) { server in

@@ -36,7 +36,7 @@ private struct DeviceStage {
 
   func begin(_ client: Client) throws -> TransactionID {
     let begun = try client.begin(SignInOptions(kind: .device), until: .distantFuture, cancellation: nil)
-    // No loopback listener belongs to it, so another process may continue it.
+    // No loopback listener belongs to the transaction, so another process may continue it.
     #expect(begun.survivesProcess && begun.redirectURI == nil)
     return begun.transactionID
   }

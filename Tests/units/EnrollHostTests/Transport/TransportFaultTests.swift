@@ -209,7 +209,7 @@ import Testing
       $0.readRequest()
       stop.begin {
         isAnswered.wait()
-        // This waits for the whole timeout of a request.
+        // This request waits until its timeout.
         _ = try? hasty.send(HTTPRequest(.get, silent.url()), cancellation: nil)
       }
       $0.answer("late")

@@ -1,6 +1,6 @@
 // A store's folder is moved, removed or replaced while a program has it open: by a restore, or by a
-// synchronisation tool. That program and the next one that opens the path must not use different files and
-// different locks.
+// synchronisation tool. That program and the next program that opens the path must not use different files
+// and different locks.
 
 import EnrollRules
 import EnrollSteps

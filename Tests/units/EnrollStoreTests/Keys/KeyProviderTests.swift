@@ -1,5 +1,5 @@
-// Tests each provider of the store's key: when a store opens, when it stays locked, and that an empty store
-// never replaces a locked one.
+// Tests each provider of the store's key: when a store opens and when it stays locked. An empty store must
+// never replace a locked store.
 
 @testable import EnrollPosix
 @testable import EnrollStore

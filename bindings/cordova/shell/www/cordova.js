@@ -1,5 +1,5 @@
 // This shell's replacement for Cordova's own cordova.js: modules, `cordova.exec`, and the event
-// `deviceready`. The plugin's script above it is unchanged.
+// `deviceready`. The plugin's script (enroll.js), which uses it, is unchanged.
 
 'use strict';
 
