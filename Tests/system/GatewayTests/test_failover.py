@@ -1,7 +1,7 @@
 """Kills under load: HAProxy, three replicas, a PostgreSQL primary and its synchronous standby. A user whose sign-in was
 confirmed is signed in, no user has two accounts, and sign-ins continue within seconds.
 
-TORTURE=1: 100 kills, with a new key and a replaced replica after every tenth.
+TORTURE=1: 100 kills; after every tenth kill, a key is added and a replica is replaced.
 """
 
 import asyncio

@@ -46,7 +46,7 @@ class AtRealProviders(unittest.TestCase):
         with browser().person(provider, ALICE) as person:
             visit = person.open(f"{gateway.base}/v1/auth/real", f"{gateway.base}/account")
             self.assertIn(ALICE.email, visit.text)
-            # The second time, the account is found, and the provider shows no page.
+            # At the second sign-in the gateway finds the account, and the provider shows no page.
             person.open(f"{gateway.base}/v1/auth/real", f"{gateway.base}/account")
         told = gateway.log()
         self.assertEqual((told.count(" registered"), told.count(" signed in")), (1, 1), told)

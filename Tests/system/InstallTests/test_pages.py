@@ -31,7 +31,7 @@ class PageTests(unittest.TestCase):
         cls.header = header.read()
 
     def shown(self, section, name, viewer="man"):
-        """The text on the screen, by groff, as on Linux, or by mandoc, as on BSD and macOS."""
+        """The text of a page on the screen: formatted by groff, as on Linux, or by mandoc, as on BSD and macOS."""
         page = str(self.manual / f"man{section}/{name}.{section}")
         wide = {**os.environ, "MANWIDTH": "200", "LC_ALL": "C.UTF-8", "MANROFFOPT": ""}
         command = ["man", "--local-file", page] if viewer == "man" else ["mandoc", "-Tutf8", "-Owidth=200", page]

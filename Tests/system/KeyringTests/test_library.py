@@ -15,7 +15,8 @@ TOP = pathlib.Path(__file__).resolve().parents[3]
 LIBRARY = TOP / "build/lib/libenroll.so.0"
 
 FILE, AUTO, SECRET_SERVICE = 0, 1, 2
-# A fault sends its signal to the thread that caused it, and the host may handle it. The last two cannot be blocked.
+# A fault sends its signal to the thread that caused the fault, and the host may handle the signal. The last two
+# signals cannot be blocked.
 NEVER_BLOCKED = {
     signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS, signal.SIGKILL,
     signal.SIGSTOP}

@@ -1,5 +1,5 @@
-"""An MCP server for the tests: `server.py PORT [sse]`, with PyPI's `mcp`. It speaks the versions up to 2025-11-25,
-and 2026-07-28; with `sse` it speaks HTTP+SSE of 2024-11-05. It needs no token."""
+"""An MCP server for the tests: `server.py PORT [sse]`, with PyPI's `mcp`. It speaks 2026-07-28 and the versions up to
+2025-11-25; with `sse` it speaks HTTP+SSE of 2024-11-05. It needs no token."""
 
 import sys
 from typing import Annotated

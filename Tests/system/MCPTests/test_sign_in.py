@@ -212,7 +212,8 @@ class OneSignIn(SignInCase):
         self.assertEqual((done.returncode, self.tabs), (7, 1))
 
     def reopened(self, count):
-        """A request 130 seconds after the tab was opened opens the tab again; a request right after it does not."""
+        """A request 130 seconds after the tab was opened opens the tab again; a request right after that opening does
+        not."""
         self.bridges(1)
         with unittest.mock.patch.dict(self.environment):
             self.set_clock(130)

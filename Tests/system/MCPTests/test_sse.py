@@ -1,4 +1,5 @@
-"""The transport HTTP+SSE of 2024-11-05: detected by the bridge or chosen, with a real server and a scripted one."""
+"""The transport HTTP+SSE of 2024-11-05: detected by the bridge or chosen by an option, with a real server and with a
+scripted server."""
 
 import threading
 

@@ -95,7 +95,8 @@ def only(pattern):
 
 
 def copy_of_the_checkout():
-    """The same commit and the same build in another folder. All artefacts are made again there."""
+    """A copy of the checkout in another folder, with the same commit and the same build. All artefacts are made again
+    there."""
     other = workspace("elsewhere") / "a folder" / "enrollkit"
     subprocess.run(["git", "clone", "--quiet", "--shared", TOP, other], check=True)
     subprocess.run(["git", "-C", other, "checkout", "--quiet", "-B", "copy"], check=True)

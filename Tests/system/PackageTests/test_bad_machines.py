@@ -18,8 +18,8 @@ NO_CURL = r"libcurl\.so\.4 could not be opened \(.*\)\. Install libcurl 7\.66 or
 
 
 class BadMachines(unittest.TestCase):
-    """The messages of the tar's installer. It uses programs of the system, which the tests replace to play another
-    machine."""
+    """The messages of the tar's installer. The installer uses programs of the system, which the tests replace to
+    simulate another machine."""
 
     def setUp(self):
         self.folder = workspace("played")

@@ -136,7 +136,7 @@ class InstalledPackages(unittest.TestCase):
         self.assertEqual(len(shown.splitlines()), len(PACKAGES))
         self.assertEqual(running.call("token.access", client=client)["accessToken"] + "\n", token)
         self.assertEqual(self.token(), token)
-        # The daemon that was started before renews, and the newly installed programs read its tokens.
+        # The running daemon is of the old version. It renews the tokens, and the newly installed programs read them.
         renewed = running.call("token.refresh", client=client)["accessToken"] + "\n"
         self.assertNotEqual(renewed, token)
         running.end()

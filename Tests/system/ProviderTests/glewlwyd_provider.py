@@ -35,8 +35,8 @@ def _grant(page, user):
 
 
 class Glewlwyd(Provider):
-    """`external` is its address for browsers and clients behind a proxy; `clock` is the error of its clock, in
-    libfaketime's form (`+1h`); `token_seconds` is the lifetime of its access tokens."""
+    """`external` is the address that browsers and clients use if Glewlwyd is behind a proxy; `clock` is the error of
+    Glewlwyd's clock, in libfaketime's form (`+1h`); `token_seconds` is the lifetime of the access tokens."""
 
     name = "Glewlwyd"
     facts = Facts(
@@ -66,7 +66,7 @@ class Glewlwyd(Provider):
     # Glewlwyd has no issuer until it is configured.
     ready = (200, 404)
 
-    # Settings of its plugin, in addition to the settings that every test needs.
+    # Settings of Glewlwyd's plugin, in addition to the settings that every test needs.
     abilities = {}
 
     def __init__(self, external=None, port=None, clock=None, token_seconds=3600):

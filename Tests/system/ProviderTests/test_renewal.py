@@ -9,8 +9,8 @@ from processes import wait_until, workspace
 
 
 class ShortLived(Glewlwyd):
-    """A client with access tokens that live for `whole_life` seconds. If a caller asks for a minimum lifetime of
-    `whole_life`, they are due after one second."""
+    """A Glewlwyd whose access tokens live for `whole_life` seconds. If a caller asks for a minimum lifetime of
+    `whole_life`, a token is due after one second."""
 
     name = "Glewlwyd with short-lived tokens"
     whole_life = 6

@@ -11,7 +11,7 @@ from published import origin, publish
 from servers import LOOPBACK
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
-#: The registration endpoints. Spring names it only in its RFC 8414 metadata, not in its OpenID metadata.
+#: The registration endpoints. Spring names its endpoint only in its RFC 8414 metadata, not in its OpenID metadata.
 ENDPOINTS = {
     kinds.Keycloak: "/realms/enroll/clients-registrations/openid-connect", kinds.OIDCProvider: "/reg",
     kinds.Spring: "/oauth2/register", kinds.Hydra: "/oauth2/register",

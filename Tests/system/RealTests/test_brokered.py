@@ -16,7 +16,7 @@ REDIRECT, SIGNED_OUT = "com.example.app:/callback", "com.example.app:/signed-out
 
 
 class Upstream:
-    """Another realm of a Keycloak, through which the users of the first one may sign in."""
+    """Another realm of a Keycloak, through which the users of the first realm may sign in."""
 
     def __init__(self, server, realm="enroll-strict"):
         self.server = server

@@ -1,5 +1,5 @@
 """The figures of the releases: a file with one line for each figure (docs/performance-history.tsv), and the figures
-that are worse since then.
+that are worse than in the last release.
 
 Only ratios, sizes and counts are kept: a plain time depends on the machine.
 """

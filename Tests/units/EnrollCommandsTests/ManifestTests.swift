@@ -68,7 +68,8 @@ struct ManifestTests {
     for (entry, request) in zip(requests, HostRequest.all) {
       #expect(request.summary.hasSuffix("."))
       expect(entry["since"]?.string?.isEmpty, is: false)
-      // Results of commands may get new members later, so they allow others. A host's answers do not.
+      // Results of commands may get new members in later versions, so their schemas allow other members. The
+      // schemas of a host's answers do not.
       expect(entry["input"]?["additionalProperties"], is: nil)
       expect(entry["output"]?["additionalProperties"], is: .bool(false))
       expect(entry["errors"]?.array?.isEmpty, is: false)

@@ -202,7 +202,8 @@ struct EmailTests {
     let test = try TestMailing()
     try test.register(TestBrowser(test.gateway), "ada@example.org")
     let answers = ["ADA@example.org", "new@example.org"].map {
-      // Mails are sent in the order of their times, in whole seconds.
+      // Mails are sent in the order of their times, which are whole seconds, so each mail gets another
+      // second.
       test.base.clock.advance(seconds: 1)
       let answer = test.fill(TestBrowser(test.gateway), "/register", [("email", $0)])
       return [answer.status.description, answer.header("Location") ?? ""]

@@ -1,4 +1,5 @@
-// The table of routes: which path belongs to which row, what is refused, and the table of the documentation.
+// The table of routes: which path belongs to which row, which requests are refused, and whether the
+// documentation shows the table as it is in the code.
 
 import EnrollRules
 import EnrollTesting

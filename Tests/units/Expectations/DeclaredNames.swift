@@ -113,7 +113,7 @@ public struct DeclaredNames {
     return bytes[at...].starts(with: " in ".utf8) || bytes[at...].starts(with: " in\n".utf8)
   }
 
-  /// A text in quotation marks: only its interpolations have names.
+  /// Skips a text in quotation marks, but reads the names in its interpolations.
   private mutating func readText() {
     let isLong = bytes[at + 1] == UInt8(ascii: "\"") && bytes[at + 2] == UInt8(ascii: "\"")
     at += isLong ? 3 : 1

@@ -96,7 +96,7 @@ struct Interview {
     ]
   }
 
-  /// The loopback addresses that accept a port, of three that are registered without a port.
+  /// Which of the three loopback addresses that are registered without a port also accept a port.
   private var hosts: String {
     let hosts = ["127.0.0.1", "localhost", "[::1]"]
     return hosts.filter { host in

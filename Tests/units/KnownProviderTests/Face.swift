@@ -165,7 +165,8 @@ final class CFace: Face, @unchecked Sendable {
       (self.fake, self.clock, self.log) = (fake, clock, log)
     }
 
-    /// A pause of the library ends after it has read the clock twice, so that no test waits for it.
+    /// The time, which is 60 ms later at each call: a pause of the library ends after two calls, so that no
+    /// test waits for the pause.
     func nanoseconds() -> Int64 {
       let count = reads.withLock { reads in
         reads += 1

@@ -77,7 +77,7 @@ struct Play {
     return missing.isEmpty ? "works" : "without \(missing.joined(separator: ", "))"
   }
 
-  /// Three renewals; the answer to the second one is lost.
+  /// Three renewals; the answer to the second renewal is lost.
   private func renewal(_ stage: Stage) throws -> String {
     let before = stage.fake.count(.token)
     let first = try stage.renew() ?? ""

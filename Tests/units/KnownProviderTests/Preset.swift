@@ -55,7 +55,7 @@ struct Preset {
     [("clientId", .string(fake.registration.clientID)), ("confirmation", .bool(false))]
   }
 
-  /// The provider's name, its parts, and the registered values.
+  /// A configuration with a preset: the provider's name, its parts, and the registered values.
   func configuration(_ fake: FakeProvider) -> JSON {
     let needsSecret = ["google-desktop", "github"].contains(id)
     return .object(

@@ -45,7 +45,7 @@ struct KillPoints {
     say("killed \(killed) of \(rehearsal.calls) calls, \(problems) problems")
   }
 
-  /// Runs the change, which is killed at its `at`-th call; prints a dot for each acknowledged step.
+  /// Runs the change until the `at`-th call kills this process. Prints a dot for each acknowledged step.
   private func die(_ at: Int, _ moment: Moment, _ site: StoreSite, _ say: (String) -> Void) {
     system_calls_begin(
       system_call_plan(at: at, kills_before: moment == .before, kills_after: moment == .after))

@@ -1,4 +1,5 @@
-// The costs of a store by its number of accounts: opening it, saving one account, reading it, listing all.
+// The costs of a store by its number of accounts: opening the store, saving and reading one account, and
+// listing all accounts.
 
 @testable import EnrollPosix
 @testable import EnrollStore

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A tmpfs on its own folder, unmounted with the object.
+/// A tmpfs on its own folder, which is unmounted when the object is released.
 package final class SmallDisk: Sendable {
   /// Why a test is skipped: for `.enabled(if: SmallDisk.isPossible, …)`.
   package static let wanted = "needs root, to mount a small disk"

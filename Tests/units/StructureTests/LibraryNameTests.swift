@@ -36,7 +36,7 @@ struct LibraryNameTests {
     arguments: [
       (linux, #"^lib[a-z0-9-]+\.so\.[0-9]+$"#),
       ("aarch64-unknown-linux-musl", #"^lib[a-z0-9-]+\.so\.[0-9]+$"#),
-      // The package of an app contains only such names.
+      // An Android app's package may contain only libraries with such names.
       ("aarch64-unknown-linux-android24", #"^lib[a-z0-9_-]+\.so$"#),
       // A name without a folder would also be searched for in the working directory.
       ("arm64-apple-ios18.0", #"^(@rpath|/usr/lib)/lib[a-z0-9.-]+\.dylib$"#),

@@ -1,6 +1,6 @@
-// The steps of the engine: each is a small type with constants only, and with no more of the state than it changes.
-// The names are read from the text of the sources, which the formatter keeps in one form: two more columns for each
-// level.
+// The steps of the engine: each is a small type that has only constants, and that holds only the parts of the
+// state that it changes. The names are read from the text of the sources, which the formatter keeps in one
+// form: two more columns for each level.
 
 import Expectations
 import Foundation

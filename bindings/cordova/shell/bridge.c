@@ -142,7 +142,7 @@ static void tell(bridge *bridge, json_t *message) {
     GVariantDict arguments;
     g_variant_dict_init(&arguments, NULL);
     g_variant_dict_insert(&arguments, "text", "s", text);
-    /* The function exists only in the app's own pages. */
+    /* `enrollAnswer` exists only in the app's own pages. */
     webkit_web_view_call_async_javascript_function(bridge->view, "if (globalThis.enrollAnswer) enrollAnswer(text)", -1,
                                                    g_variant_dict_end(&arguments), WORLD, NULL, NULL, NULL, NULL);
     wipe(text);
@@ -446,7 +446,7 @@ static void do_call(request *request) {
 
   client *client = find_client(request, 1);
   if (client == NULL) return;
-  /* The typed function for this command has no form with a callback. */
+  /* The C function for `url.handle` has no variant with a callback, so a thread of the pool calls it. */
   if (strcmp(command, "url.handle") == 0) {
     request->client = client->handle;
     g_thread_pool_push(request->bridge->openers, request, NULL);
@@ -556,7 +556,8 @@ static void run(request *request, json_t *message) {
   answer(request, FALSE, "\"Invalid action\"");
 }
 
-/* The handler exists only in the bridge's script world. Nevertheless, this checks the origin of the request again. */
+/* The handler exists only in the bridge's script world. Nevertheless, this function checks the origin of the request
+ * again. */
 static gboolean on_message(WebKitUserContentManager *manager, JSCValue *value, WebKitScriptMessageReply *reply,
                            gpointer data) {
   (void)manager;

@@ -222,7 +222,7 @@ class Desk:
 
 
 class Shell:
-    """The app, with its own store. `start` starts it, or the system does for a redirect."""
+    """The app, with its own store. Either `start` starts the app, or the system starts it for a redirect."""
 
     def __init__(self, desk, **configuration):
         self.desk = desk

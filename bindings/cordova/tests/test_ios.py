@@ -1,5 +1,5 @@
 """The transport of the iOS plugin, with this machine's library and Foundation for Linux: a provider that answers in
-several ways checks the requests, and the library's result shows what it received."""
+several ways checks the requests, and the result shows what the library received."""
 
 import http.server
 import json

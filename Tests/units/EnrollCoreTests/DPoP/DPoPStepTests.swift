@@ -114,7 +114,7 @@ struct DPoPStepTests {
       try expect(lastIssued(bench), is: 0)
     }
     expect(bench.provider.count(.discovery), is: 4)
-    // The same holds for a process that only knows the stored offset.
+    // A process that knows only the stored offset also makes its proofs with the right time.
     let other = bench.engine()
     bench.clock.advance(seconds: 4000)
     _ = try other.token()

@@ -117,7 +117,7 @@ extension Transaction {
 }
 
 extension Engine {
-  /// The outcome of `token.access`; the test itself runs the renewal.
+  /// The outcome of `token.access`. If a renewal is needed, this function runs it.
   func access(minimumLifetimeSeconds: Int64 = 0) throws -> AccessOutcome {
     switch try tokens.decideAccess(minimumLifetimeSeconds: minimumLifetimeSeconds) {
     case .fresh(let token, _): return .valid(token)

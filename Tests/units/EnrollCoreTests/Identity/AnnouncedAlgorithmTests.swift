@@ -1,4 +1,4 @@
-// The accepted algorithms of id_tokens if none is configured, and of other signed texts.
+// The algorithms that are accepted for id_tokens if the configuration names none, and for other signed texts.
 
 import EnrollCrypto
 import EnrollJSON

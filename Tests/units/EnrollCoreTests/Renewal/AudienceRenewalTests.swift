@@ -13,7 +13,7 @@ import Testing
 @testable import EnrollSteps
 
 extension Engine {
-  /// The outcome of `token.access` for an audience; the test itself runs the renewal.
+  /// The outcome of `token.access` for an audience. If a renewal is needed, this function runs it.
   func access(for audience: TokenAudience?, forced: Bool = false) throws -> AccessOutcome {
     switch try tokens.decideAccess(minimumLifetimeSeconds: 0, for: audience) {
     case .fresh(let token, _): return .valid(token)

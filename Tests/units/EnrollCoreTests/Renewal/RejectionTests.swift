@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A token that a resource server refuses")
 struct RejectionTests {
-  /// The outcome of `token.rejected`; the test itself runs the renewal.
+  /// The outcome of `token.rejected`. If a renewal is needed, this function runs it.
   private func reject(
     _ token: String, _ engine: Engine, for audience: TokenAudience? = nil
   ) throws -> AccessOutcome {

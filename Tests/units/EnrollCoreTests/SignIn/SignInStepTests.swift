@@ -147,7 +147,7 @@ struct SignInStepTests {
     let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     let second = bench.engine()
     nonisolated(unsafe) var refused: EnrollError.Code?
-    // The second redirect arrives while the server holds the first one's request.
+    // The second redirect arrives while the server still processes the token request for the first redirect.
     bench.provider.next(
       .token, .during { refused = code { _ = try second.signIn.resume(url, cancellation: nil) } })
     try expect(engine.failure(of: url), is: nil)

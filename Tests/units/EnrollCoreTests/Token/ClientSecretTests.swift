@@ -135,7 +135,7 @@ struct ClientSecretTests {
     expect(bench.provider.count(.token), is: 1)
   }
 
-  /// Recorded refusals of a client: with two error codes or none, with a body or without.
+  /// Recorded refusals of a client: with different error codes, or without a body.
   static let refusals: [HTTPResponse] = [
     (401, #"{"error":"invalid_client"}"#), (400, #"{"error":"invalid_client"}"#),
     (401, #"{"error":"unauthorized_client"}"#), (400, #"{"error":"unauthorized_client"}"#),

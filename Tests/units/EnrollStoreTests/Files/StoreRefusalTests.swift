@@ -1,4 +1,4 @@
-// The files that the store refuses to use, each with its own error; and that it deletes nothing.
+// The files that the store refuses to use, each with its own error. The store must delete nothing.
 
 @testable import EnrollPosix
 @testable import EnrollStore
@@ -465,7 +465,7 @@ struct StoreRefusalTests {
     try folder.filled()
     let other = TestFolder()
     try other.filled()
-    // All keys of the other store: then this store's record does not match.
+    // With all keys of the other store, the record of this store does not match the keys.
     for name in ["key", "keys"] {
       try folder.overwrite(folder.store + "/" + name, try other.bytes(other.store + "/" + name))
     }

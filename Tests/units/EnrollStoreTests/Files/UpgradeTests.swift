@@ -1,6 +1,6 @@
 // The store of an older program is read without a change. The next save writes the new format, and nothing is
 // lost. The store of a newer program is refused with an error, and is not changed. Here the present program
-// plays the older one; InterruptionTests tests upgrades that are interrupted.
+// plays the older program; InterruptionTests tests upgrades that are interrupted.
 
 @testable import EnrollPosix
 @testable import EnrollStore

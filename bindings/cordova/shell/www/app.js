@@ -238,7 +238,7 @@ const row = (name, value) => element('div', {}, element('dt', {}, name), element
 
 let drawing = Promise.resolve();
 
-/** Draws a state once the earlier states are drawn. */
+/** Draws a state after all earlier states have been drawn. */
 function draw(state) {
   drawing = drawing.then(() => STATES[state.state](state)).catch(complain);
   return drawing;

@@ -277,7 +277,7 @@ class EnrollPlugin : CordovaPlugin() {
 
   private suspend fun tell(id: String, client: Client, event: Event) {
     val (name, parameters) = when (event) {
-      // The event of the page carries the state as the library's JSON, read now.
+      // The page's event has the current state, as the library's JSON.
       is Event.RegistrationChanged -> "registration.changed" to state(client)
       is Event.RegistrationSettled -> "registration.settled" to state(client)
       is Event.TokenRenewed -> "token.renewed" to buildJsonObject { put("expiresAt", event.expiresAt.epochSeconds) }

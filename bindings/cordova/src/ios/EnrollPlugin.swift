@@ -35,7 +35,8 @@ final class EnrollPlugin: CDVPlugin {
   // The life cycle of the app.
 
   override func pluginInitialize() {
-    // Universal links, as cordova-ios 8 posts them; in cordova-ios 7 the app delegate posts the same (README.md).
+    // Universal links, as cordova-ios 8 posts them; in cordova-ios 7 the app delegate has to post them in the
+    // same way (README.md).
     NotificationCenter.default.addObserver(
       self, selector: #selector(continueActivity(_:)),
       name: Notification.Name("CDVPluginContinueUserActivityNotification"), object: nil)
@@ -238,8 +239,8 @@ final class EnrollPlugin: CDVPlugin {
 
   // Places of files.
 
-  /// The directory of a store. A page passes a name, not a path. It is not in backups: on another device the
-  /// key is unavailable.
+  /// The directory of a store. A page passes a name, not a path. The directory is kept out of backups,
+  /// because the store's key is unavailable on another device.
   private func directory(_ name: Any?) -> URL? {
     let text = name == nil ? "enroll" : name as? String
     guard let text, text.range(of: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", options: .regularExpression) != nil,

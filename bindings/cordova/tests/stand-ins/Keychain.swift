@@ -1,5 +1,5 @@
-// The plugin's own file needs Apple's Security framework. This one has its shape, so that EnrollCalls.swift
-// compiles against enroll.h.
+// The plugin's own file needs Apple's Security framework. This file has the same declarations, so that
+// EnrollCalls.swift compiles against enroll.h.
 
 import CEnroll
 
