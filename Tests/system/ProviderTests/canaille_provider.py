@@ -21,8 +21,8 @@ NAME = "Canaille"
 DATABASE = "sql"
 AUTHENTICATION_FACTORS = ["password"]
 CAPTCHA_ENABLED = false
-# With HTMX, the pages also send the typed text half a second later. The answer to that request has an older session
-# cookie, and may arrive after the answer to the form itself.
+# With HTMX, the pages also send the typed text half a second later. That answer has an older session cookie, and may
+# arrive after the answer to the form itself.
 HTMX = false
 [CANAILLE_SQL]
 DATABASE_URI = "sqlite:///{directory}/canaille.sqlite"
