@@ -52,9 +52,10 @@
  * of the library in the same process fails the call with ENROLL_E_HANDLE.
  *
  * TIME. `timeout_ms` is how many milliseconds a call may wait: 0 does not wait; ENROLL_NO_TIMEOUT waits as long as it
- * takes (each request times out after 30 seconds); other negative numbers are ENROLL_E_INVALID_ARGUMENT. A renewal that
- * was sent is completed in the background even if its callers stop waiting. With the host's own transport, other calls
- * can return late: see `send` of enroll_transport. Dates are seconds since 1970-01-01T00:00:00Z.
+ * takes (each request times out after 30 seconds); with any other negative number the call returns
+ * ENROLL_E_INVALID_ARGUMENT. A renewal that was sent is completed in the background even if its callers stop
+ * waiting. With the host's own transport, other calls can return late: see `send` of enroll_transport. Dates are
+ * seconds since 1970-01-01T00:00:00Z.
  *
  * THREADS. You may call every function from any thread at any time, even with one client from many threads, and even
  * while another thread frees that client: a call in progress keeps what it uses. No function is safe in a signal
@@ -66,22 +67,22 @@
  * calls exec.
  *
  * CALLBACKS for completions and events take `user_data` first. They run on a thread of their own or on one of the
- * host's (enroll_queue), one at a time for each client, with no lock held, and may call every function here, including
- * enroll_client_free. A callback returns: pthread_exit() or a longjmp() out of one ends all later callbacks of its
- * client. A completion callback runs exactly once if its call returned ENROLL_OK, and not at all otherwise;
- * its arguments are borrowed until it returns. Free the `user_data` of a completion in its callback or later; free the
- * `user_data` of a subscription in its enroll_ended_callback or later. The host's own transport (enroll_transport),
- * secrets (enroll_secret_store), clock (enroll_clock) and log (enroll_log) are different: they run inside a call, so
- * they may call only functions that take no client; all other functions, enroll_client_new and enroll_queue_dispatch
- * return ENROLL_E_REENTRANT.
+ * host's threads (enroll_queue), one at a time for each client, with no lock held, and may call every function here,
+ * including enroll_client_free. A callback must return: pthread_exit() or a longjmp() out of a callback ends all later
+ * callbacks of its client. A completion callback runs exactly once if its call returned ENROLL_OK, and not at all
+ * otherwise; its arguments are borrowed until it returns. Free the `user_data` of a completion in its callback or
+ * later; free the `user_data` of a subscription in its enroll_ended_callback or later. The host's own transport
+ * (enroll_transport), secrets (enroll_secret_store), clock (enroll_clock) and log (enroll_log) are different: they run
+ * inside a call, so they may call only functions that take no client; all other functions, enroll_client_new and
+ * enroll_queue_dispatch return ENROLL_E_REENTRANT.
  *
- * STATUSES in the descriptions below: "[call]" stands for ENROLL_E_HANDLE, ENROLL_E_FORKED, ENROLL_E_REENTRANT and
- * ENROLL_E_INVALID_ARGUMENT (the message names the argument); "[store]" for the seven ENROLL_E_STORE_* and for
- * ENROLL_E_BUSY (the store's lock was held for 30 seconds); "[network]" for ENROLL_E_NETWORK, ENROLL_E_TLS,
+ * STATUSES in the descriptions below: "[call]" means ENROLL_E_HANDLE, ENROLL_E_FORKED, ENROLL_E_REENTRANT and
+ * ENROLL_E_INVALID_ARGUMENT (the message names the argument); "[store]" means the seven ENROLL_E_STORE_* and
+ * ENROLL_E_BUSY (the store's lock was held for 30 seconds); "[network]" means ENROLL_E_NETWORK, ENROLL_E_TLS,
  * ENROLL_E_TIMEOUT, ENROLL_E_SERVER, ENROLL_E_RESPONSE_INVALID, ENROLL_E_ISSUER_MISMATCH and ENROLL_E_CONFIGURATION
- * (`caFile` cannot be read); "[wait]" for ENROLL_E_DEADLINE_EXCEEDED and ENROLL_E_CANCELLED (the client was freed, or
- * the pending call was cancelled). Any call may return ENROLL_E_INTERNAL, ENROLL_E_OUT_OF_MEMORY or, if a library that
- * it opens on demand is missing, ENROLL_E_UNSUPPORTED.
+ * (`caFile` cannot be read); "[wait]" means ENROLL_E_DEADLINE_EXCEEDED and ENROLL_E_CANCELLED (the client was freed,
+ * or the pending call was cancelled). Any call may return ENROLL_E_INTERNAL, ENROLL_E_OUT_OF_MEMORY or, if a library
+ * that it opens on demand is missing, ENROLL_E_UNSUPPORTED.
  *
  * COMMAND names the manifest command that a function runs; it is also the daemon's method and the name for enroll_call.
  * SOURCE names the specification that defines a function or member; anything without a source is this library's own.
@@ -284,7 +285,7 @@ typedef struct enroll_error {
   enroll_status status;
   /** ENROLL_BLAME_*. */
   int32_t blame;
-  /** 1 if the same call may succeed later, else 0. If the call ended a sign-in attempt, it is 0: begin again. */
+  /** 1 if the same call may succeed later, else 0. If the call ended a sign-in attempt, this is 0: begin again. */
   int32_t is_retryable;
   /** Status of the HTTP response that caused the failure; 0 for none. */
   int32_t http_status;
@@ -379,15 +380,15 @@ typedef struct enroll_client enroll_client;
 /** A key file with mode 0600: `key` in the store directory, or `file`. Anyone who can read the user's files can read
  *  both the key and the store. */
 #define ENROLL_KEYS_FILE 0
-/** For a new store, or one whose key moves: the passphrase if one is given, else the Secret Service if there is one,
- *  else a key file. For an existing store: the provider that has its key. A locked keyring is not skipped: the call
- *  returns ENROLL_E_STORE_LOCKED. */
+/** For a new store, or a store whose key moves to another provider: the passphrase if one is given, else the Secret
+ *  Service if there is one, else a key file. For an existing store: the provider that has its key. A locked keyring is
+ *  not skipped: the call returns ENROLL_E_STORE_LOCKED. */
 #define ENROLL_KEYS_AUTO 1
-/** The desktop's keyring, through libsecret-1.so.0, which is opened when first needed. It brings GLib's threads into
- *  the process and never asks the user to unlock anything. */
+/** The desktop's keyring, through libsecret-1.so.0, which is opened when first needed. libsecret brings GLib's threads
+ *  into the process. EnrollKit never asks the user to unlock anything. */
 #define ENROLL_KEYS_SECRET_SERVICE 2
-/** A passphrase that the user types, through scrypt: opening the store takes a noticeable part of a second and 128
- *  MiB. */
+/** A key that scrypt derives from a passphrase of the user: opening the store takes a noticeable part of a second and
+ *  128 MiB of memory. */
 #define ENROLL_KEYS_PASSPHRASE 3
 /** The host's own secret store, such as Keychain or Keystore. */
 #define ENROLL_KEYS_HOST 4
@@ -501,12 +502,12 @@ void enroll_client_options_init(enroll_client_options *options, size_t struct_si
  *  Command: client.open. */
 enroll_status enroll_client_new(const enroll_client_options *options, enroll_client **client, enroll_error *error);
 
-/** Closes a client. Calls that wait in other threads return ENROLL_E_CANCELLED, and pending calls call back with it;
- *  this function does not wait for callbacks. No new request is sent. Requests in progress end; revocations and similar
- *  messages to servers get 2 more seconds. If a code or a refresh token was sent, the client waits for the answer (at
- *  most 30 seconds) and stores it, so the program may exit afterwards. Then the subscriptions end
- *  (enroll_ended_callback); events that wait for their callback are not dropped. Tokens stay in the store. NULL does
- *  nothing.
+/** Closes a client. Calls that wait in other threads return ENROLL_E_CANCELLED, and the callbacks of pending calls
+ *  receive that status; this function does not wait for callbacks. No new request is sent. Requests in progress end;
+ *  revocations and similar messages to servers get 2 more seconds. If a code or a refresh token was sent, the client
+ *  waits for the answer (at most 30 seconds) and stores it, so the program may exit afterwards. Then the subscriptions
+ *  end (enroll_ended_callback); events that wait for their callback are not dropped. Tokens stay in the store. NULL
+ *  does nothing.
  *  Returns ENROLL_OK; ENROLL_E_HANDLE (already freed, or never a client); ENROLL_E_REENTRANT. In a forked child it
  *  releases the handle and returns ENROLL_E_FORKED.
  *  Command: client.close. */
@@ -792,13 +793,13 @@ typedef struct enroll_transaction {
    *  enroll_registration_await_outcome. 1: any process with the store may pass the redirect to
    *  enroll_registration_resume. */
   int32_t survives_process;
-  /** When it expires: seconds since 1970. */
+  /** When the transaction expires: seconds since 1970. */
   int64_t expires_at;
-  /** Its id. */
+  /** The transaction's id. */
   char id[ENROLL_TRANSACTION_CAPACITY];
   /** ENROLL_ACTION_SHOW_DEVICE_CODE: the code that the user types (RFC 8628 3.2). */
   char user_code[ENROLL_USER_CODE_CAPACITY];
-  /** ENROLL_ACTION_SHOW_DEVICE_CODE: the URL of the page where the user types it. */
+  /** ENROLL_ACTION_SHOW_DEVICE_CODE: the URL of the page where the user types that code. */
   char verification_uri[ENROLL_VERIFICATION_URI_CAPACITY];
   /** ENROLL_ACTION_OPEN_URL: until when the URL can be opened, because the provider keeps the pushed request only until
    *  then (RFC 9126 2.2), in seconds since 1970; 0 if it can be opened until `expires_at`. */
@@ -849,9 +850,9 @@ enroll_status enroll_registration_resume_transaction(enroll_client *client, cons
                                                      int64_t timeout_ms, enroll_state *state, enroll_error *error);
 
 /** Submits the one-time `code` that the user typed after ENROLL_ACTION_ENTER_CODE; at most 64 bytes.
- *  ENROLL_E_CODE_REJECTED means that the code is wrong and the transaction waits for another one. After five wrong
- *  codes the transaction ends with ENROLL_E_ACCESS_DENIED; the provider may end it earlier, with ENROLL_E_OAUTH. If the
- *  provider cannot be reached, nothing has changed and you may submit the code again.
+ *  ENROLL_E_CODE_REJECTED means that the code is wrong and the transaction waits for another code. After five wrong
+ *  codes the transaction ends with ENROLL_E_ACCESS_DENIED; the provider may end it earlier, with ENROLL_E_OAUTH. If
+ *  the provider cannot be reached, nothing has changed and you may submit the code again.
  *  Returns ENROLL_OK; ENROLL_E_CODE_REJECTED; ENROLL_E_ACCESS_DENIED; ENROLL_E_OAUTH; ENROLL_E_NOT_FOUND;
  *  ENROLL_E_ALREADY_SETTLED; ENROLL_E_TRANSACTION_EXPIRED; ENROLL_E_ILLEGAL_STATE; ENROLL_E_ID_TOKEN_INVALID;
  *  ENROLL_E_KEYS_UNAVAILABLE; [network]; [store]; [wait]; [call].
@@ -862,7 +863,7 @@ enroll_status enroll_registration_submit_code(enroll_client *client, const char 
 
 /** Waits until a `transaction` that completes by itself is settled: by a loopback redirect, or by the user on another
  *  device (ENROLL_KIND_DEVICE). In the latter case it polls the provider as often as the provider allows, and any
- *  process with the store may call it.
+ *  process with the store may call this function.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_TRANSACTION_EXPIRED; what enroll_registration_resume returns;
  *  ENROLL_E_DEADLINE_EXCEEDED (the transaction stays pending); [call].
  *  Command: registration.awaitOutcome. Source: RFC 8252 7.3, RFC 8628 3.5. */
@@ -870,10 +871,11 @@ enroll_status enroll_registration_await_outcome(enroll_client *client, const cha
                                                 int64_t timeout_ms, enroll_state *state, enroll_error *error);
 
 /** Confirms the profile of this transaction for the user: the state becomes ENROLL_STATE_ACTIVE, and the provisional
- *  tokens become the session. `transaction` is that of the state, or of enroll_account_waiting. Between the question
- *  and its answer another sign-in can arrive, in another process for example. If the tokens of another transaction
- *  wait, or no tokens wait, the call fails with ENROLL_E_ILLEGAL_STATE and nothing changes. With `requireVerifiedEmail`
- *  or `registrationCheckUri` it may ask the provider and the back end first; each request times out after 30 seconds.
+ *  tokens become the session. Pass the `transaction` that the state or enroll_account_waiting contains. Between the
+ *  question and its answer another sign-in can arrive, in another process for example. If the tokens of another
+ *  transaction wait, or no tokens wait, the call fails with ENROLL_E_ILLEGAL_STATE and nothing changes. With
+ *  `requireVerifiedEmail` or `registrationCheckUri` this function may ask the provider and the back end first; each
+ *  request times out after 30 seconds.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; ENROLL_E_EMAIL_NOT_VERIFIED, ENROLL_E_UNKNOWN_ACCOUNT, [network] (the
  *  sign-in still waits for confirmation); ENROLL_E_PROFILE_MISMATCH (the registration has failed); ENROLL_E_OAUTH (the
  *  renewal has failed); [store]; [wait]; [call].
@@ -883,14 +885,15 @@ enroll_status enroll_registration_confirm_transaction(enroll_client *client, con
                                                       enroll_error *error);
 
 /** Like enroll_registration_confirm_transaction, for the only sign-in that this client has reported as waiting. The
- *  call fails with ENROLL_E_ILLEGAL_STATE if the client has reported none or several, if another one waits, or if
- *  another user's session is confirmed: enroll_identity_profile then describes that user.
+ *  call fails with ENROLL_E_ILLEGAL_STATE if the client has reported no such sign-in or several, if another sign-in
+ *  waits, or if another user's session is confirmed: enroll_identity_profile then describes that user.
  *  Returns what enroll_registration_confirm_transaction returns.
  *  Command: registration.confirm. */
 enroll_status enroll_registration_confirm(enroll_client *client, enroll_state *state, enroll_error *error);
 
-/** Starts over: erases provisional tokens, which are revoked unless their user has a session, and keeps confirmed ones;
- *  the next begin lets the user choose another account. If a server cannot be reached, the revocation is sent later.
+/** Starts over: erases provisional tokens, which are revoked unless their user has a session, and keeps confirmed
+ *  tokens; in the transaction that begins next, the user can choose another account. If a server cannot be reached,
+ *  the revocation is sent later.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; [store]; [wait]; [call].
  *  Command: registration.retry. */
 enroll_status enroll_registration_retry(enroll_client *client, int64_t timeout_ms, enroll_state *state,
@@ -906,9 +909,9 @@ enroll_status enroll_registration_cancel(enroll_client *client, const char *tran
                                          enroll_state *state, enroll_error *error);
 
 /** Logs out and forgets the device: does what enroll_logout_begin does, but revokes at once in any case, erases
- *  pending transactions and resets the installation id. enroll_logout_told says whether the provider knows of it.
- *  `url`, which may be NULL, receives the URL that ends the session in the browser; if there is none, it becomes
- *  empty, with size 0.
+ *  pending transactions and resets the installation id. enroll_logout_told says whether the provider knows of the
+ *  revocation. `url`, which may be NULL, receives the URL that ends the session in the browser; if there is none, it
+ *  becomes empty, with size 0.
  *  Returns ENROLL_OK; [store]; [wait]; [call].
  *  Command: registration.deregister. */
 enroll_status enroll_registration_deregister(enroll_client *client, int64_t timeout_ms, enroll_buf *url,
@@ -961,8 +964,8 @@ enroll_status enroll_registration_handle_link(enroll_client *client, const char 
 
 /** Handles any `url` that reaches the app. `kind` receives ENROLL_URL_*. `state` is written only for
  *  ENROLL_URL_REGISTRATION, `transaction` and `next_url` (which may be NULL for a client without links) only for
- *  ENROLL_URL_BEGUN, and `offers` only if a link had no effect. If a fallback finds no user signed in at the provider,
- *  an ordinary sign-in follows: ENROLL_URL_BEGUN.
+ *  ENROLL_URL_BEGUN, and `offers` only if a link had no effect. If no user is signed in at the provider when a
+ *  fallback link arrives, an ordinary sign-in begins: ENROLL_URL_BEGUN.
  *  Returns ENROLL_OK; what enroll_registration_resume and enroll_registration_handle_link return, except
  *  ENROLL_E_UNSOLICITED and ENROLL_E_REDIRECT_MISMATCH.
  *  Command: url.handle. */
@@ -1057,9 +1060,9 @@ enroll_status enroll_token_access(enroll_client *client, int64_t minimum_lifetim
 enroll_status enroll_token_copy(enroll_client *client, int64_t minimum_lifetime, int64_t timeout_ms, char *buffer,
                                 size_t capacity, size_t *size, int64_t *expires_at, enroll_error *error);
 
-/** Renews the token now, however long it is still valid: for use after a resource server rejected it. `access` receives
- *  the outcome. Nothing is sent during a pause that the provider asked for, or that follows its refusal. `token` must
- *  not be NULL.
+/** Renews the token now, however long it is still valid: call this after a resource server rejected the token.
+ *  `access` receives the outcome. Nothing is sent during a pause that the provider asked for, or that follows its
+ *  refusal. `token` must not be NULL.
  *  Returns what enroll_token_access returns.
  *  Command: token.refresh. Source: RFC 6749 6, RFC 8707. */
 enroll_status enroll_token_refresh(enroll_client *client, int64_t timeout_ms, enroll_access *access, enroll_buf *token,
@@ -1119,7 +1122,7 @@ enroll_status enroll_token_list(enroll_client *client, enroll_buf *tokens, enrol
 
 /** Erases the tokens on this device and revokes them at the provider, without ending the session in the browser.
  *  Transactions that began before this call end, too. If enroll_logout_begin left a revocation that waits for the
- *  browser, it is sent now. enroll_logout_told says whether the provider knows of it.
+ *  browser, it is sent now. enroll_logout_told says whether the provider knows of the revocation.
  *  Returns ENROLL_OK; [store]; [wait]; [call].
  *  Command: token.revoke. Source: RFC 7009. */
 enroll_status enroll_token_revoke(enroll_client *client, int64_t timeout_ms, enroll_error *error);
@@ -1132,10 +1135,10 @@ enroll_status enroll_token_revoke(enroll_client *client, int64_t timeout_ms, enr
 
 /** Asks the provider about a `token`, ENROLL_TOKEN_*, without returning the token. `claims` receives a JSON object
  *  whose member `active` is true or false, and must not be NULL. An access token that is due is renewed first;
- *  without a valid one nothing is sent.
+ *  without a valid access token nothing is sent.
  *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the provider has no such endpoint); ENROLL_E_NOT_FOUND (no such token);
- *  ENROLL_E_OAUTH (the provider refuses to tell this client); what enroll_token_access returns; [network]; [wait];
- *  [call].
+ *  ENROLL_E_OAUTH (the provider refuses to answer this client); what enroll_token_access returns;
+ *  [network]; [wait]; [call].
  *  Command: token.introspect. Source: RFC 7662. */
 enroll_status enroll_token_introspect(enroll_client *client, int32_t token, int64_t timeout_ms, enroll_buf *claims,
                                       enroll_error *error);
@@ -1214,9 +1217,9 @@ enroll_status enroll_account_read(enroll_client *client, enroll_buf *profile, en
                                   enroll_error *error);
 
 /** Reads whether the confirmed session renews its access token. `renews` becomes 1 if it does. If it becomes 0, the
- *  user has to sign in again when the token expires. `renewable_until` becomes the time at which the refresh token ends
- *  unless a renewal replaces it, in seconds since 1970; 0 if the session does not renew, or if the provider does not
- *  say.
+ *  user has to sign in again when the token expires. `renewable_until` becomes the time at which the refresh token
+ *  expires unless a renewal replaces it, in seconds since 1970; 0 if the session does not renew, or if the provider
+ *  does not say.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no user is signed in); [store]; [call].
  *  Command: account.read. */
 enroll_status enroll_account_renewal(enroll_client *client, int32_t *renews, int64_t *renewable_until,
@@ -1238,7 +1241,7 @@ enroll_status enroll_account_waiting(enroll_client *client, enroll_buf *transact
 #define ENROLL_PIN_UNLOCKED 1
 /** The PIN is wrong. */
 #define ENROLL_PIN_WRONG 2
-/** The PIN was not checked: the delay after the last wrong one is not over. */
+/** The PIN was not checked: the delay after the last wrong PIN has not passed. */
 #define ENROLL_PIN_TOO_SOON 3
 /** The last try failed: the account was erased from this device. */
 #define ENROLL_PIN_ERASED 4
@@ -1252,8 +1255,9 @@ enroll_status enroll_account_waiting(enroll_client *client, enroll_buf *transact
  *  Command: pin.set. */
 enroll_status enroll_pin_set(enroll_client *client, const char *pin, size_t pin_size, enroll_error *error);
 
-/** Opens the account in this process with its `pin`. `outcome` receives ENROLL_PIN_*, `tries_left` how many more wrong
- *  PINs erase the account, and `retry_after` the seconds until the next try is checked. A wrong PIN is ENROLL_OK.
+/** Opens the account in this process with its `pin`. `outcome` receives ENROLL_PIN_*, `tries_left` the number of
+ *  wrong PINs after which the account is erased, and `retry_after` the seconds until the next try is checked. For a
+ *  wrong PIN the call returns ENROLL_OK, too.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE (the account has no PIN); [store]; [call].
  *  Command: pin.unlock. */
 enroll_status enroll_pin_unlock(enroll_client *client, const char *pin, size_t pin_size, int32_t *outcome,
@@ -1283,12 +1287,12 @@ enroll_status enroll_diagnostics_export(enroll_client *client, enroll_buf *diagn
 /* ---- Logging out ---------------------------------------------------------------------------------------------- */
 
 /* Whether the provider knows of a sign-out. */
-/** There was nothing to tell: no user was signed in, or the sign-out was local only. */
+/** The provider had nothing to learn: no user was signed in, or the sign-out was local only. */
 #define ENROLL_TOLD_NOTHING 0
 /** The provider revoked the refresh token, or the access token of a session without one. */
 #define ENROLL_TOLD 1
-/** The provider could not be reached: the revocation is retried for at most 7 days. Or it waits for the browser's
- *  return (enroll_logout_begin). */
+/** The provider could not be reached: the revocation is retried for at most 7 days. Or the revocation waits until the
+ *  browser returns (enroll_logout_begin). */
 #define ENROLL_TOLD_QUEUED 2
 /** The tokens cannot be revoked at the provider: they work until they expire. */
 #define ENROLL_TOLD_NOT_POSSIBLE 3
@@ -1297,9 +1301,9 @@ enroll_status enroll_diagnostics_export(enroll_client *client, enroll_buf *diagn
  *  enroll_logout_told), and returns the URL that ends the session in the browser: open it. Transactions that began
  *  before this call end with the session: tokens that arrive afterwards are revoked, not stored. `url` becomes empty,
  *  with size 0, if there is no URL to open. With a configured postLogoutRedirectUri the revocation waits for
- *  enroll_logout_resume, for at most 180 seconds, because it may end the session that the browser has to find at the
- *  provider; enroll_token_revoke ends that wait, for a program that does not open the URL. With `local_only` 1 nothing
- *  is sent and no URL is returned. `url` must not be NULL.
+ *  enroll_logout_resume, for at most 180 seconds, because a revocation may end the session that the browser has to
+ *  find at the provider; a program that does not open the URL ends that wait with enroll_token_revoke. With
+ *  `local_only` 1 nothing is sent and no URL is returned. `url` must not be NULL.
  *  Returns ENROLL_OK; [store]; [wait]; [call].
  *  Command: logout.begin. Source: RFC 7009, OpenID Connect RP-Initiated Logout 1.0. */
 enroll_status enroll_logout_begin(enroll_client *client, int32_t local_only, int64_t timeout_ms, enroll_buf *url,
@@ -1313,7 +1317,7 @@ enroll_status enroll_logout_begin(enroll_client *client, int32_t local_only, int
 enroll_status enroll_logout_told(enroll_client *client, int32_t *told, enroll_buf *reason, enroll_error *error);
 
 /** Finishes a logout with `url`, the redirect that follows the URL of enroll_logout_begin. The revocation that waited
- *  for it is sent in the background.
+ *  for this redirect is sent in the background.
  *  Returns ENROLL_OK; ENROLL_E_UNSOLICITED; ENROLL_E_REDIRECT_MALFORMED; [store]; [call].
  *  Command: logout.resume. Source: OpenID Connect RP-Initiated Logout 1.0, 3. */
 enroll_status enroll_logout_resume(enroll_client *client, const char *url, size_t url_size, enroll_error *error);
@@ -1324,17 +1328,17 @@ enroll_status enroll_logout_resume(enroll_client *client, const char *url, size_
 typedef void (*enroll_event_callback)(void *user_data, const char *name, const char *parameters,
                                       size_t parameters_size);
 
-/** Called when a subscription has ended. None of its events calls back afterwards, and `user_data` is not used again:
- *  free it here. */
+/** Called when a subscription has ended. No event callback of the subscription runs afterwards, and `user_data` is not
+ *  used again: free it here. */
 typedef void (*enroll_ended_callback)(void *user_data);
 
 /** Calls back for every event of the client from now on, in the order in which the events happen: registration.changed,
  *  registration.settled, token.renewed, token.renewalFailed, logout.finished, error.reported. `subscription` receives
- *  the number to pass to enroll_events_unsubscribe, and must not be NULL; it is written before the first event calls
- *  back. `ended` is optional. It is called exactly once, on the same thread as events, when the subscription has ended
- *  (enroll_events_unsubscribe, enroll_client_free) and its last event callback has returned. It is not called if this
- *  function fails, in a forked child, or once exit() has stopped the library's threads. With a queue (enroll_queue),
- *  `ended` waits for enroll_queue_dispatch or enroll_queue_free, as events do.
+ *  the number to pass to enroll_events_unsubscribe, and must not be NULL; it is written before the first event
+ *  callback runs. `ended` is optional. It is called exactly once, on the same thread as events, when the subscription
+ *  has ended (enroll_events_unsubscribe, enroll_client_free) and its last event callback has returned. It is not
+ *  called if this function fails, in a forked child, or once exit() has stopped the library's threads. With a queue
+ *  (enroll_queue), `ended` waits for enroll_queue_dispatch or enroll_queue_free, as events do.
  *  Returns ENROLL_OK; [call].
  *  Command: events.subscribe. */
 enroll_status enroll_events_subscribe(enroll_client *client, enroll_event_callback callback, void *user_data,
@@ -1395,9 +1399,9 @@ enroll_status enroll_resource_discover(const char *parameters, size_t parameters
 /** Makes a configuration for a resource: with your client id, with your client id metadata document, or with a client
  *  that it registers once and keeps in the store. `parameters` is a JSON object with the command's parameters,
  *  including `resource`, `issuer`, `redirectUri` and `store`. `client` receives a JSON object, whose member
- *  `configuration` is for enroll_client_new, and must not be NULL. The object may contain the client's secret: wipe it
- *  with enroll_buf_free.
- *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the server accepts no new clients); ENROLL_E_OAUTH (it refused the
+ *  `configuration` you pass to enroll_client_new. `client` must not be NULL. The object may contain the client's
+ *  secret: wipe it with enroll_buf_free.
+ *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the server accepts no new clients); ENROLL_E_OAUTH (the server refused the
  *  registration); ENROLL_E_JSON; [network]; [store]; [wait]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: resource.register. Source: RFC 7591, RFC 9728, RFC 8707. */
 enroll_status enroll_resource_register(const char *parameters, size_t parameters_size, int64_t timeout_ms,
@@ -1434,9 +1438,9 @@ enroll_status enroll_store_diagnose(const char *directory, size_t directory_size
                                     enroll_buf *diagnosis, enroll_error *error);
 
 /** Moves the key of a store to another key provider, `new_keys`; with NULL, the same provider wraps the key again. With
- *  `new_data_key` 1 it also makes a new key and seals every file with it. Nothing is lost if the call is interrupted at
- *  any point, and other processes may continue meanwhile; processes that open the store later must name the new
- *  provider.
+ *  `new_data_key` 1 the call also makes a new key and seals every file with it. Nothing is lost if the call is
+ *  interrupted at any point, and other processes may use the store meanwhile; processes that open the store later must
+ *  name the new provider.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no store, or a store without keys); [store]; ENROLL_E_INVALID_ARGUMENT.
  *  Command: store.rekey. */
 enroll_status enroll_store_rekey(const char *directory, size_t directory_size, const enroll_keys *keys,
@@ -1450,7 +1454,7 @@ typedef struct enroll_pkce {
   size_t struct_size;
   /** 32 random octets, base64url: 43 characters. */
   char code_verifier[ENROLL_PKCE_CAPACITY];
-  /** Its SHA-256, base64url: 43 characters, for code_challenge_method=S256. */
+  /** The SHA-256 of the verifier, base64url: 43 characters, for code_challenge_method=S256. */
   char code_challenge[ENROLL_PKCE_CAPACITY];
 } enroll_pkce;
 
@@ -1488,12 +1492,12 @@ enroll_status enroll_redirect_route(const char *configurations, size_t configura
  *  Command: link.parse. Source: RFC 3986, RFC 8252 7. */
 enroll_status enroll_link_parse(const char *url, size_t url_size, enroll_buf *link, enroll_error *error);
 
-/* The three bands of a token's life. */
-/** Use it. */
+/* The three phases of a token's life. */
+/** Use the token. */
 #define ENROLL_BAND_FRESH 1
-/** Renew it; use it if that fails. */
+/** Renew the token; if that fails, use it. */
 #define ENROLL_BAND_DUE 2
-/** Renew it or fail. */
+/** Renew the token; if that fails, there is no token to use. */
 #define ENROLL_BAND_EXPIRED 3
 
 /** Determines in which `band`, ENROLL_BAND_*, a token that expires at `expires_at` is at `now`, both in seconds since
@@ -1509,9 +1513,9 @@ enroll_status enroll_expiry_check(int64_t expires_at, int64_t now, int64_t lifet
 
 /** A header of a request. */
 typedef struct enroll_http_header {
-  /** Its name, never NULL. */
+  /** The header's name, never NULL. */
   const char *name;
-  /** Its value, never NULL. */
+  /** The header's value, never NULL. */
   const char *value;
 } enroll_http_header;
 
@@ -1529,7 +1533,7 @@ typedef struct enroll_http_request {
   /** The bytes to send, followed by a NUL that `body_size` does not count; never NULL. */
   const char *body;
   size_t body_size;
-  /** The maximum size of the response body in bytes; reject more while it arrives. */
+  /** The maximum size of the response body in bytes; reject a longer body while it arrives. */
   size_t response_limit;
   /** 1: send the request on a new connection, and never resend it automatically. */
   int32_t needs_fresh_connection;
@@ -1603,15 +1607,15 @@ struct enroll_secret_store {
   void *user_data;
   /** Writes to `secret` the ENROLL_SECRET_SIZE bytes that `save` stored under this name; required. `name` is ASCII
    *  (letters, digits, '.', '-', '_'), less than 64 bytes. Returns ENROLL_OK; ENROLL_E_NOT_FOUND; ENROLL_E_STORE_LOCKED
-   *  while the user has to unlock something, after which the library calls it again; any other number counts as
-   *  ENROLL_E_STORE_IO. */
+   *  while the user has to unlock something, after which the library calls this function again; any other number
+   *  counts as ENROLL_E_STORE_IO. */
   enroll_status (*load)(void *user_data, const char *name, unsigned char *secret);
   /** Stores ENROLL_SECRET_SIZE bytes, durably before it returns; required. It returns the statuses of `load`. */
   enroll_status (*save)(void *user_data, const char *name, const unsigned char *secret);
   /** Erases a name and its secret; required. It returns the statuses of `load`. */
   enroll_status (*remove)(void *user_data, const char *name);
-  /** Called once for each call that received this struct, when that call, or the client that it made, has ended; may be
-   *  NULL. */
+  /** Called once for each call that received this struct, when that call has ended or, if it made a client, when that
+   *  client has ended; may be NULL. */
   void (*release)(void *user_data);
 };
 

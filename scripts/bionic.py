@@ -1,9 +1,10 @@
 """Android's C library (bionic) for scripts/sysroot: headers, libraries and start-up objects of API level 24, taken from
-what the environment names:
+the folder that one of these environment variables names:
 
     ANDROID_NDK_HOME     the NDK, 27 or later
-    ANDROID_BUILD_TOP    otherwise, a tree of Android's sources: bionic and libnativehelper are read. The libraries are
-                         then stubs, made from bionic's lists of symbols: programs can be linked with them, but not run
+    ANDROID_BUILD_TOP    if the other is not set, a tree of Android's sources: bionic and libnativehelper are read. The
+                         libraries are then stubs, made from bionic's lists of symbols: programs can be linked with
+                         them, but not run
 """
 
 import inspect
@@ -26,7 +27,7 @@ START_UP = "crtbegin_so.o", "crtend_so.o", "crtbegin_dynamic.o", "crtend_android
 
 
 def named():
-    """The variable that names a folder, and the folder. None if none does."""
+    """The environment variable that names a folder, and that folder. None if neither variable is set."""
     for variable in ("ANDROID_NDK_HOME", "ANDROID_BUILD_TOP"):
         if folder := os.environ.get(variable):
             return variable, Path(folder)
@@ -34,7 +35,7 @@ def named():
 
 
 def version():
-    """The inputs of a sysroot: the sysroot is made again when they change."""
+    """The inputs of a sysroot, as text: the sysroot is made again when the text changes."""
     return inspect.getsource(sys.modules[__name__]) + str(named())
 
 
@@ -46,7 +47,7 @@ def c_library(target):
             " 27 or later"
         )
     variable, folder = found
-    # The other steps put their parts into the same folder: they are done again, too.
+    # The other steps put their parts into the same folder, so they are done again, too.
     for stamp in target.folder.glob("*.stamp"):
         stamp.unlink()
     shutil.rmtree(target.sysroot, ignore_errors=True)
@@ -84,7 +85,7 @@ def from_sources(target, folder):
     shutil.copy(folder / "libnativehelper/include_jni/jni.h", target.include)
     for name in ("libc", "libdl", "libm"):
         stub(target, name, bionic / name / f"{name}.map.txt")
-    # The objects at the end mark the end of unwind tables, which are not used.
+    # The crtend objects only mark the end of unwind tables, which are not used.
     begin = bionic / "libc/arch-common/bionic"
     sources = begin / "crtbegin_so.c", "/dev/null", begin / "crtbegin.c", "/dev/null"
     for name, source in zip(START_UP, sources):
@@ -107,7 +108,7 @@ def stub(target, name, symbols):
 
 
 def listed(text, processor):
-    """The symbols of a list (*.map.txt) that apps of this API level may use, and for each whether it is a variable."""
+    """The symbols of a list (*.map.txt) that apps of this API level may use, each with whether it is a variable."""
     is_open = False
     for line in text.splitlines():
         line, _, comment = line.partition("#")

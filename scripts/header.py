@@ -95,7 +95,7 @@ class Header:
 
     @property
     def groups(self):
-        """The statuses that "[call]" and similar groups stand for, by name."""
+        """The statuses that "[call]" and similar groups contain, by the name of the group."""
         known = {constant.name for constant in self.constants}
         stores = {name for name in known if name.startswith("ENROLL_E_STORE_")}
         found = {}
@@ -112,12 +112,12 @@ class Header:
 
     @property
     def first_version(self):
-        """The version in which every declaration was added whose comment names no other version."""
+        """The version in which a declaration was added if its comment names no other version."""
         return re.search(r"since version ([\d.]*\d)", dict(self.opening)["SINCE"])[1]
 
     def says(self, function, name, words):
-        """Whether the function's comment says this about a parameter, or the comment of a function that the comment
-        refers to."""
+        """Whether the function's comment, or the comment of a function to which it refers, says this
+        about a parameter."""
         comment = function.comment.words
         if re.search(rf"[^.]*`{name}`[^.]*{words}", comment):
             return True

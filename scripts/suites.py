@@ -1,12 +1,12 @@
 """Runs suites side by side and adds up their counts: shared by scripts/test and scripts/torture.
 
-A suite starts when a lane is free and the suites that it needs have ended, in the order in which they were added.
+Suites start in the order in which they were added, each when a lane is free and the suites that it needs have ended.
 LANES in the environment is the number of lanes, by default one for each processor. Suites that wait more than they
 compute have the same number of separate lanes, so that no processor is idle while they wait. The output of a suite
-goes to its log, and to standard output in one piece when it ends. A suite that fails or crashes counts as failed,
-and the others still run. If the run ends for any reason, it ends every process that the suites started. At the end a
-table shows the seconds of each suite: on the clock, and of the processors that its processes used. The lines that say
-what failed come after it, because some services keep only the end of the output.
+goes to its log, and in one piece to standard output when the suite ends. A suite that fails or crashes counts as
+failed, and the others still run. If the run ends for any reason, this program ends every process that the suites
+started. At the end a table shows the seconds of each suite: by the clock, and of processor time. The lines that say
+what failed follow the table, because some services keep only the end of the output.
 """
 
 import ctypes
@@ -78,7 +78,8 @@ FAILURE = re.compile(
 
 
 def reasons(text):
-    """The lines that say what failed, at most 12, of at most 240 characters; the last lines if there are none."""
+    """The lines that say what failed, at most 12, of at most 240 characters; the last lines if no line
+    says what failed."""
     lines = text.splitlines()
     found = [line for line in lines if FAILURE.search(line)] or lines[-5:]
     return [line.strip()[:240] for line in found[:12]]
@@ -96,9 +97,9 @@ class Suite:
     #: Whether the suite waits more than it computes.
     waits: bool
     began: float = 0
-    #: Seconds on the clock.
+    #: Seconds by the clock.
     seconds: float = 0
-    #: Seconds of the processors, used by processes of the suite that ended.
+    #: Seconds of processor time that the suite's ended processes have used.
     used: float = 0
 
 
@@ -112,7 +113,7 @@ class Run:
         #: outlive the suite.
         self.over = []
         self.sessions = {}
-        #: Seconds of the processors, used by processes that left the session of their suite.
+        #: Seconds of processor time that processes outside the session of their suite have used.
         self.used_elsewhere = 0.0
         self.running = {}
         self.passed = self.failed = 0
@@ -122,7 +123,7 @@ class Run:
         self.signal = None
 
     def suite(self, name, *command, needs=(), count=counted, shown=str, environment=None, alone=False, waits=False):
-        """Adds a suite; the names that it needs and that are not part of this run count as ended."""
+        """Adds a suite. If a suite that it needs is not part of this run, that suite counts as ended."""
         self.waiting.append(Suite(name, command, tuple(needs), count, shown, environment or {}, alone, waits))
 
     def step(self, name, *command, **more):
@@ -221,7 +222,8 @@ class Run:
         self._count(suite, status)
 
     def _reap(self, options):
-        """Waits for a child to end, and adds the time that it and its own children used to its suite.
+        """Waits for a child to end, and adds the time that the child and its own children used to the suite
+        of the child.
 
         - Returns: the process and its status; the process is None if none has ended and `options` are os.WNOHANG."""
         # The session of a process that ended is known until somebody waits for the process.
@@ -301,7 +303,8 @@ def end_process(process, number):
 
 
 def session(process):
-    """The session of a process, also of one that ended and was not waited for; None if there is no such process."""
+    """The session of a process, even if the process has ended and was not waited for; None if there is
+    no such process."""
     try:
         return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[3])
     except (OSError, IndexError):

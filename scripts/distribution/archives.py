@@ -34,7 +34,8 @@ def below(folder):
 
 
 def tar(target, root, files):
-    """A .tar.gz with one folder, `root`. `files`: names in it, each with a path or with bytes."""
+    """A .tar.gz with one folder, `root`. `files`: each name in that folder, with the path or the bytes
+    of its content."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive:
         for name, content in sorted(files.items()):
@@ -55,7 +56,8 @@ def tar(target, root, files):
 
 
 def jar(target, files):
-    """A zip whose first entry is the manifest. `files`: names in it, each with a path or with bytes."""
+    """A zip whose first entry is the manifest. `files`: each name in the zip, with the path or the bytes
+    of its content."""
     date = max(time.gmtime(epoch())[:6], (1980, 1, 1, 0, 0, 0))
     manifest = b"Manifest-Version: 1.0\r\nAutomatic-Module-Name: org.enrollkit\r\n\r\n"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:

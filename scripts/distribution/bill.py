@@ -34,7 +34,7 @@ def of_swift():
 
 
 def of_every_build(targets):
-    """jansson from each of its sources, and what this machine's compiler links into programs."""
+    """The jansson of each source, and the parts that this machine's compiler links into programs."""
     versions = {}
     for target, built in targets.items():
         header = TOP / ".build/targets" / target / "sysroot/usr/include/jansson.h"
@@ -104,7 +104,7 @@ def of_kotlin():
 
 
 def part(name, number, address, licence, description, is_inside=True):
-    """`number`: None if the version is unknown."""
+    """The entry of one part. `number` is its version; None if the version is unknown."""
     address += f"@{number}" if number else ""
     return {
         "type": "library", "bom-ref": address, "name": name, **({"version": number} if number else {}), "purl": address,
@@ -128,7 +128,7 @@ def make(out, artefacts, targets):
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
-        # Computed from the artefacts, so that two builds with the same artefacts have the same number.
+        # Computed from the artefacts, so that two builds with the same artefacts have the same serial number.
         "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, name + everything)}",
         "version": 1,
         "metadata": {

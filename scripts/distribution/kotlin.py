@@ -41,8 +41,8 @@ def sources(out):
 
 
 def documentation(out):
-    """Makes the documentation: the binding's page as HTML, with a note where the symbols' comments are, because
-    Dokka needs Gradle."""
+    """Makes the documentation: the binding's page as HTML, with a note that says where the symbols' comments are.
+    Dokka, which would include the comments, needs Gradle."""
     heading, _, rest = (BINDING / "README.md").read_text().partition("\n")
     note = (
         "*This jar has the page of the Kotlin binding. The comment of each symbol is in"

@@ -10,8 +10,8 @@ import archives
 from project import TOP, run
 
 PROJECT = TOP / "bindings/python"
-# The platforms that the wheels of `make lib TARGET=…` promise. auditwheel checks the promise for glibc, check_musl()
-# for musl.
+# The platforms on which the wheels of `make lib TARGET=…` promise to work. auditwheel checks the promise for glibc;
+# check_musl() checks it for musl.
 PROMISED = {"gnu": "manylinux_2_28", "musl": "musllinux_1_2"}
 
 
@@ -27,7 +27,7 @@ def build(tools, kind, out, **environment):
 
 
 def wheel(tools, out, target, built):
-    """A wheel whose tag is the oldest platform that has what its libraries need."""
+    """A wheel whose tag is the oldest platform that has everything its libraries need."""
     files = {"ENROLLKIT_LIBRARY_FOLDER": str(built / "lib")}
     machine, _, library = target.split("-")
     if built != TOP / "build":
@@ -41,7 +41,8 @@ def wheel(tools, out, target, built):
             if not within(found, tag):
                 raise SystemExit(f"dist: {path.name} needs {found}")
         return path
-    # This machine's own build promises no platform. So a first wheel is built, and auditwheel finds out what it needs.
+    # This machine's own build promises no platform. So a first wheel is built, from which auditwheel finds
+    # out the platform.
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         build(tools, "wheel", folder, **files, ENROLLKIT_WHEEL_PLATFORM=f"linux_{machine}")
@@ -51,7 +52,7 @@ def wheel(tools, out, target, built):
 
 
 def consistent(tools, path):
-    """The platform tag that auditwheel gives a wheel: that platform has what its libraries need."""
+    """The platform tag that auditwheel gives a wheel: that platform has everything its libraries need."""
     told = " ".join(run(tools / "bin/auditwheel", "show", path).split())
     return re.search(r'is consistent with the following platform tag: "(\w+)"', told)[1]
 
@@ -66,8 +67,8 @@ def within(found, promised):
 
 
 def check_musl(machine, built):
-    """Checks that nothing but the C library is needed: auditwheel does not know the libraries of musl systems by
-    name."""
+    """Checks that the files need no library but the C library. auditwheel cannot check this, because it does not
+    know the libraries of musl systems by name."""
     needed = set(
         re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", built / "lib/libenroll.so.0", built / "lib/enrolld"))
     )

@@ -1,4 +1,4 @@
-"""A tar of the files that `make install` installs, for one target; it works wherever it is unpacked."""
+"""A tar of the files that `make install` installs, for one target; the files work wherever the tar is unpacked."""
 
 import os
 import re

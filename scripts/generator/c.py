@@ -6,7 +6,7 @@ from .manifest import TOP, upper
 from .text import WIDTH, lines, replaced, sentence
 
 HEADER = "include/enroll.h"
-#: The file lists every concept that has another name in C, with the reason.
+#: The file that lists every concept with another name in C, and the reason.
 FUNCTIONS = TOP / "Tests/faces/CTests/functions.txt"
 
 
@@ -20,7 +20,7 @@ def constant(status):
 
 
 def files(manifest, read):
-    """{path: text}. `read`: gives the present text of a path."""
+    """The generated files: {path: text}. `read` returns the present text of a path."""
     rows = []
     for error in manifest.errors:
         rows.append(f"{comment(error['summary'])}\n#define {constant(error['status'])} ({error['code']})")
@@ -40,7 +40,7 @@ def declared(text):
 def exceptions():
     """Reads functions.txt: ({command: function}, {function: command, or None if it runs none}).
 
-    It lists only the functions whose names do not follow the rule enroll_NOUN_VERB.
+    The file lists only the functions whose names do not follow the rule enroll_NOUN_VERB.
     """
     commands, functions = {}, {}
     for line in FUNCTIONS.read_text().splitlines():

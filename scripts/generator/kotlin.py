@@ -25,7 +25,7 @@ IMPORTS = {
     "Instant": "kotlin.time.Instant",
 }
 #: Commands that are written by hand in Kotlin, with the parameters that Kotlin has: the generator fails if the
-#: manifest has a new one.
+#: manifest has another parameter.
 BY_HAND = {
     "client.open": ["configuration", "configurationName", "store", "keys", "transport", "account", "platform",
                     "waitForPlatform", "renewInBackground"],
@@ -37,7 +37,7 @@ TIMEOUT = "timeout"
 
 
 def files(manifest):
-    """{path: text}."""
+    """The generated files: {path: text}."""
     types = Types(manifest)
     statuses = statuses_text(manifest, types)
     commands = commands_text(manifest, types)
@@ -60,7 +60,7 @@ def file_text(body):
 
 
 def commands_text(manifest, types):
-    """A class of functions for each first word of the commands."""
+    """A class for each first word of the commands; its functions are the commands with that word."""
     groups = {}
     for command in manifest.commands:
         name = command["name"]

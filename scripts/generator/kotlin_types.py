@@ -9,8 +9,8 @@ RENAMED = {
     ("PKCE", "codeChallengeMethod"): "method",  # the class says the rest
     ("Expiry", "secondsLeft"): "timeLeft",  # a Duration has its own unit
 }
-#: Kotlin's own type Keys says which provider guards a store's key, host stores included: the members and words that
-#: Keys knows.
+#: The members and the words that Kotlin's own type Keys knows. Keys says which provider guards a store's key, even if
+#: that is a host's own secret store.
 KEYS = ["provider", "file", "passphrase", "sessionCacheSeconds"]
 KEY_PROVIDERS = ["auto", "file", "secret-service", "passphrase", "host"]
 
@@ -122,8 +122,8 @@ class Types:
             if not name:
                 raise Refused(f"an object has no name: {sorted(whole['properties'])}. Name its Schema.")
             self.data_class(name)
-            # A class for parameters has only `encode`, a class for results only `decode`.
-            # The caller uses the one that exists.
+            # A class for parameters has only `encode`, and a class for results only `decode`. The caller uses the
+            # function that exists.
             return name, f"{name}.decode({{}}.members())".format, "{}.encode()".format
         if whole.get("additionalProperties") == {"type": "string"}:
             return (
@@ -166,7 +166,7 @@ class Types:
     def choice(self, name, whole):
         options = whole["anyOf"]
         if {self.manifest.whole(option).get("type") for option in options} == {"string", "array"}:
-            # Either text with spaces or a list: Kotlin takes the list.
+            # The manifest allows a text with spaces or a list here: in Kotlin it is always a list.
             return self.type(next(option for option in options if option.get("type") == "array"))
         if not name:
             raise Refused(f"a choice has no name: {whole}. Name its Schema.")
@@ -239,7 +239,8 @@ class Types:
         self.known[name] = self.class_text(name, whole["description"], fields, is_given, not is_given)
 
     def merged_class(self, name):
-        """Variants that no word tells apart: one class, in which a member that only some variants have is optional."""
+        """Writes variants that no word distinguishes as one class, in which a member that only some variants
+        have is optional."""
         if name in self.known:
             return
         self.known[name] = ""

@@ -20,7 +20,7 @@ UP = "../"
 
 
 def files(manifest, generated):
-    """{path: text}. `generated`: the generated files of the languages."""
+    """The pages: {path: text}. `generated`: the generated files of the languages."""
     return {
         C: c_page(manifest), PYTHON: python_page(manifest, generated[f"{python.FOLDER}/commands.py"]),
         KOTLIN: kotlin_page(manifest, generated[f"{kotlin.FOLDER}/Commands.kt"], generated[f"{kotlin.FOLDER}/Configuration.kt"]),
@@ -33,7 +33,7 @@ def command_link(name):
 
 
 def links(text):
-    """Names of functions and commands in a comment, as code."""
+    """A comment's text with the names of functions and constants marked as code."""
     return re.sub(r"(?<![`\w])(?:enroll_\w+|ENROLL_\w+)(?:\*)?", r"`\g<0>`", text.replace("<", "&lt;"))
 
 
@@ -136,7 +136,7 @@ def typescript_page(manifest, text):
         for command in manifest.commands:
             group, verb = command["name"].split(".")
             part = re.search(rf"^export interface {pascal(group)}Commands \{{.*?^}}$", text, re.M | re.S)
-            # The declaration is one line, or it ends with the first line that has the same indentation.
+            # The declaration is one line, or it ends with the next line that has the same indentation.
             declared = part and re.search(rf"^  {verb}\((?:[^\n]*;$|.*?^  \}}[^\n]*;$)", part[0], re.M | re.S)
             if declared:
                 start = "client" if command["client"] else "enroll"

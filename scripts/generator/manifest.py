@@ -1,6 +1,6 @@
 """The command surface as `enrolld --manifest` prints it, with the functions that the generators of all languages use.
 
-Types are told apart by their names in `$defs`, units by `format`, other spellings by `aliasOf`. No program reads the
+Types are recognized by their names in `$defs`, units by `format`, other spellings by `aliasOf`. No program reads the
 text of a description.
 """
 
@@ -88,7 +88,7 @@ class Manifest:
         return schema["$ref"].removeprefix("#/$defs/") if "$ref" in schema else None
 
     def whole(self, schema):
-        """The schema itself, also if only its name is given."""
+        """The schema itself, even if `schema` is only a reference to its name."""
         return self.types[self.name(schema)] if "$ref" in schema else schema
 
     def about(self, schema):
@@ -113,7 +113,7 @@ class Manifest:
         return list(found.values())
 
     def constants(self, variant):
-        """{member: its only value} of one variant of a union; the first tells the variants apart."""
+        """{member: its only value} of one variant of a union; the first member distinguishes the variants."""
         return {
             name: member["const"]
             for name, member in self.whole(variant).get("properties", {}).items()
@@ -121,7 +121,7 @@ class Manifest:
         }
 
     def is_union(self, schema):
-        """Whether a value has one of several shapes, told apart by a word."""
+        """Whether a value has one of several shapes, which a word distinguishes."""
         options = self.whole(schema).get("anyOf", ())
         return bool(options) and all(self.constants(option) for option in options)
 
@@ -134,8 +134,8 @@ class Manifest:
             yield name, constants, members, self.about(option)
 
     def carried(self, members):
-        """The name of the type that has these members: the variant is that type with the word that tells variants
-        apart; None if no type has them."""
+        """The name of the type that has these members; None if no type has them. The variant is then that type, with
+        the word that distinguishes the variants."""
         shape = [(member.name, member.schema, member.required) for member in members]
         for name, schema in self.types.items():
             known = [(member.name, member.schema, member.required) for member in self.members(schema)]
@@ -144,11 +144,11 @@ class Manifest:
         return None
 
     def is_given(self, schema):
-        """Whether hosts pass it to the core: such an object accepts no other members."""
+        """Whether hosts pass objects of this schema to the core: such an object accepts no other members."""
         return self.whole(schema).get("additionalProperties") is False
 
     def reachable(self, *schemas):
-        """Names of the types that schemas consist of, their own included."""
+        """The names of the types that these schemas consist of, including the schemas' own names."""
         found, waiting = {}, list(schemas)
         while waiting:
             schema = waiting.pop()

@@ -1,4 +1,4 @@
-"""Checks that one concept has one name in every language, spelled as that language spells.
+"""Checks that each concept has the same name in every language, in the spelling of that language.
 
 Generated code has its names from the manifest. This file checks what people write: the header, the Swift types and
 methods, and the surface itself. Each exception is in one of the tables below, with its reason.
@@ -14,7 +14,7 @@ from .manifest import TOP, snake, upper
 SWIFT_METHODS = {
     # Swift has these in EnrollClient itself: init, close(), and the streams of events.
     "client.open": None, "client.close": "close", "events.subscribe": None, "events.unsubscribe": None,
-    # In Swift these are values: a type or a function of the rules.
+    # In Swift, a type or a function of the rules takes the place of each of these.
     "system.describe": None, "pkce.generate": None, "redirect.parse": None, "redirect.route": None, "link.parse": None,
     "expiry.check": None,
     # Only tools need stores without a client.
@@ -52,7 +52,7 @@ C_PREFIXES = {
     "HandledURL": "ENROLL_URL", "LinkOffer": "ENROLL_OFFER", "AccessOutcome": "ENROLL_ACCESS", "TokenKind": "ENROLL_TOKEN",
     "PINOutcome": "ENROLL_PIN", "ProviderTold": "ENROLL_TOLD", "Band": "ENROLL_BAND", "KeyProvider": "ENROLL_KEYS",
 }  # fmt: skip
-#: Words whose C constants are spelled otherwise, each with its reason; None: C has no constant.
+#: Words whose C constants are spelled differently, each with its reason; None: C has no constant.
 C_CONSTANTS = {
     ("ProviderTold", "told"): "ENROLL_TOLD",  # ENROLL_TOLD_TOLD says it twice
     ("TokenKind", "accessToken"): "ENROLL_TOKEN_ACCESS", ("TokenKind", "refreshToken"): "ENROLL_TOKEN_REFRESH",  # the same
@@ -60,10 +60,10 @@ C_CONSTANTS = {
     ("AccessOutcome", "expired"): None, ("AccessOutcome", "rejected"): None, ("AccessOutcome", "reauthenticate"): None,
     ("AccessOutcome", "storeLocked"): None, ("AccessOutcome", "busy"): None,
 }  # fmt: skip
-#: Constants of those groups that stand for no word: "none", and sizes.
+#: Constants of those groups that correspond to no word: "none", and sizes.
 C_NONE = {"ENROLL_BLAME_NONE", "ENROLL_STEP_NONE", "ENROLL_REMEDY_NONE", "ENROLL_ACTIVE_REASON_NONE", "ENROLL_TOLD_NOTHING",
           "ENROLL_TOKEN_TYPE_CAPACITY"}  # fmt: skip
-#: Errors that no command answers: {error: where the error occurs}.
+#: Errors that no command returns: {error: where the error occurs}.
 ELSEWHERE = {
     "bufferTooSmall": "enroll_token_copy, into the caller's memory",
     "otherAppMissing": "the state after registration.otherAppMissing has it",
@@ -177,7 +177,7 @@ def types(manifest, header, swift):
 
 
 def constants(manifest, header, name, prefix):
-    """Words of a type without a constant, and constants of its group without a word."""
+    """A type's words that have no constant, and constants of the type's group that correspond to no word."""
     wanted = {C_CONSTANTS.get((name, word), f"{prefix}_{upper(word)}") for word in words(manifest, name)} - {None}
     there = {one for one in header["constants"] if re.match(rf"{prefix}(_|$)", one)} - C_NONE
     there = {one for one in there if not one.endswith(("_CAPACITY", "_INIT"))}
@@ -195,8 +195,8 @@ def constants(manifest, header, name, prefix):
 
 
 def words(manifest, name):
-    """The words of an enum, or the words that tell the variants of a union apart; a word that several variants share
-    is no name."""
+    """The words of an enum, or the words that distinguish the variants of a union; a word that several variants share
+    is not a name."""
     schema = manifest.types[name]
     if "enum" in schema:
         return schema["enum"]

@@ -21,7 +21,7 @@ WORDS = {
     "timeout": "Seconds that the call may take; a fraction is allowed.",
 }
 #: Parameters that are required: only the daemon has a default folder, which it shares with every program that names
-#: none.
+#: no folder.
 NEEDED = ["store"]
 
 

@@ -7,7 +7,7 @@ CONFIGURATION = "docs/configuration.md"
 
 
 def files(manifest, read):
-    """{path: text}. `read`: gives the present text of a path."""
+    """The generated files: {path: text}. `read` returns the present text of a path."""
     page = read(RPC)
     tables = {
         "errors": errors(manifest), "commands": commands(manifest), "errors of commands": errors_of_commands(manifest),
@@ -87,7 +87,7 @@ def requests(manifest):
 
 
 def members(manifest, schema, marked=False):
-    """The names of an object's members, over all of its shapes."""
+    """The names of the members that an object has in any of its shapes."""
     names, whole = {}, manifest.whole(schema)
     for shape in whole.get("anyOf", [whole]):
         for member in manifest.members(shape):
@@ -116,7 +116,7 @@ def keys(manifest, schema):
 
 
 def inner(manifest, schema, path):
-    """(title, object) of each object inside a configuration that itself has keys."""
+    """(title, object) of each object that has keys and is inside a configuration."""
     for member in manifest.members(schema):
         for found in objects(manifest, member.schema):
             yield f"In `{path}{member.name}`", found

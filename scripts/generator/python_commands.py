@@ -81,7 +81,7 @@ class Methods:
             if member.name == "options":
                 found += [self.parameter(command, inner, "options") for inner in self.manifest.members(member.schema)]
                 continue
-            # The parameter is required: only the daemon has a default folder.
+            # The store is required, because only the daemon has a default folder.
             member.required = member.required or (member.name == "store" and not command["client"])
             found.append(self.parameter(command, member, ""))
         found.sort(key=lambda one: one["key"] == TIMEOUT)
@@ -108,7 +108,7 @@ class Methods:
         }  # fmt: skip
 
     def waits_for_user(self, command):
-        """Whether the command ends with a transaction that the caller names."""
+        """Whether the command waits until a transaction that the caller names has ended."""
         return command["kind"] == "waiting" and "transaction" in command["input"]["properties"]
 
     def parameter_type(self, member):

@@ -18,8 +18,8 @@ def docstring(text, indent):
 
 
 def fitted(line, opening="(", closing=")"):
-    """Splits a long line: the text between its outermost brackets goes on a line of its own, or each of its words
-    does."""
+    """Splits a long line: the text between its outermost brackets gets a line of its own, or each word of that
+    text gets one."""
     if len(line) <= WIDTH:
         return line
     indent = " " * (len(line) - len(line.lstrip()))

@@ -7,13 +7,13 @@ from .text import replaced, sentence
 
 REFERENCE = "docs/reference.md"
 TROUBLE = "docs/troubleshooting.md"
-#: Commands that Python writes by hand, with their names there.
+#: Commands that are written by hand in Python, with their Python names.
 PYTHON = {"client.open": "Client(…)", "client.close": "close", "events.subscribe": "subscribe", "events.unsubscribe": "unsubscribe"}
 OPEN = {"Kotlin": "enroll.open", "TypeScript": "enroll.open"}
 
 
 def files(manifest, read):
-    """{path: text}. `read`: gives the present text of a path."""
+    """The generated files: {path: text}. `read` returns the present text of a path."""
     told = "\n\n".join(errors(manifest, swift.advice(read)))
     return {REFERENCE: reference(manifest), TROUBLE: replaced(read(TROUBLE), "errors", told)}
 

@@ -17,13 +17,13 @@ def path():
 
 
 def advice(read):
-    """{error: what to do about it}, in Markdown. The manifest does not have it, so that programs need not carry it."""
+    """{error: advice}, in Markdown. The manifest does not contain the advice, so that programs need not carry it."""
     row = r'Row\(\s*"(\w+)",(?:(?!Row\().)*?advice:\s*"((?:[^"\\]|\\.)*)"\s*\)'
     return {name: text.replace('\\"', '"') for name, text in re.findall(row, read(path()), re.DOTALL)}
 
 
 def files(manifest, read):
-    """{path: text}. `read`: gives the present text of a path."""
+    """The generated files: {path: text}. `read` returns the present text of a path."""
     where = path()
     summaries = {error["status"]: (error["code"], error["summary"]) for error in manifest.errors}
 

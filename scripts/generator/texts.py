@@ -28,7 +28,7 @@ def case(key):
 
 
 def files(read):
-    """{path: text}. `read`: gives the present text of a path."""
+    """The generated files: {path: text}. `read` returns the present text of a path."""
     texts = json.loads(read(ENGLISH))["texts"]
     swift, group = ABOUT, None
     for key in texts:

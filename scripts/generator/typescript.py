@@ -88,7 +88,7 @@ class Types:
         raise Refused(f"TypeScript has no type for {json.dumps(schema)[:300]}. Teach scripts/generator/typescript.py.")
 
     def object(self, schema, indent, is_input=False):
-        """`is_input`: the parameters of a method."""
+        """The schema of an object as a TypeScript type. `is_input`: the object has the parameters of a method."""
         omit = self.omit if is_input else ()
         properties = {name: one for name, one in schema.get("properties", {}).items() if name not in omit}
         if not properties:
@@ -155,7 +155,7 @@ def member(group):
 
 
 def files(manifest, read):
-    """{path: text}. `read`: gives the present text of a path."""
+    """The generated files: {path: text}. `read` returns the present text of a path."""
     types = Types(manifest, NOT_FOR_PAGES, about={"store": STORE})
     groups, of_clients = grouped(manifest, OWN)
     of_module = [group for group in groups if group not in of_clients]

@@ -69,7 +69,7 @@ class Picture:
 
 
 def escape(text):
-    # Braces are doubled: they mark the colours of a part.
+    # Braces are doubled, because single braces mark the colours of a part.
     return html.escape(text).replace("{", "{{").replace("}", "}}")
 
 

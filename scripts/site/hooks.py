@@ -1,7 +1,8 @@
 """MkDocs hooks for pages that GitHub shows, too: pages from outside docs/, links to files of the repository, and
 sequence diagrams, which are drawn here so that the site needs no script for them.
 
-A page's links are those of the repository. A link to a file that is not a page leads to a page with the file's text.
+The links in a page are written for the repository. On the site, a link to a file that is not a page opens a page with
+the file's text.
 """
 
 import html
@@ -99,7 +100,8 @@ def on_page_markdown(markdown, page, config, files):
     folder = posixpath.dirname(path)
 
     def moved(target):
-        """The target as seen from this page of the site; None: it is a folder, or not a part of the site."""
+        """The target as seen from this page of the site; None if the target is a folder, or is not a part
+        of the site."""
         if re.match(r"[a-z]+:|#", target):
             return target
         name, mark, anchor = target.partition("#")
@@ -128,7 +130,7 @@ def by_parts(markdown, prose):
     out, end = [], 0
     for block in FENCE.finditer(markdown):
         out.append(prose(markdown[end : block.start()]))
-        # A message is prose: its lines wrap (site.css).
+        # A block of the language `text` is a message, whose lines wrap as prose does (site.css).
         text = block[0].replace(f"{block[1]}text", f"{block[1]} {{ .text .message }}", 1) if block[2] == "text" else block[0]
         out.append(sequence.figure(text) if block[2] == "mermaid" else text)
         end = block.end()
@@ -182,5 +184,5 @@ def scrolled(found):
 
 
 def on_post_page(output, page, config):
-    # WCAG 4.1.2: a dialog has a name.
+    # A dialog must have a name (WCAG 4.1.2).
     return output.replace('data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"')

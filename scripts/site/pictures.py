@@ -117,7 +117,8 @@ PLACES = {
     "starting": (0, 0), "unregistered": (0, 2), "authenticating": (1, 2), "awaitingConfirmation": (2, 2), "confirmed": (3, 2),
     "valid": (2, 0), "renewed": (3, 0), "renewalFailed": (3, 1), "registrationFailed": (1, 3), "notNative": (1, 0),
 }  # fmt: skip
-#: The transitions of an ordinary registration. The others are only in the table; each of these must be there, too.
+#: The transitions of an ordinary registration. Other transitions are only in the table of docs/states.md, which must
+#: have each of these transitions, too.
 SHOWN = [
     ("starting", "notNative", "standInUsed"), ("starting", "valid", "tokenValid"), ("starting", "unregistered", "tokenMissing"),
     ("unregistered", "authenticating", "begun"), ("authenticating", "awaitingConfirmation", "tokensArrived"),

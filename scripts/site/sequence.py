@@ -1,4 +1,4 @@
-"""Sequence diagrams of Mermaid, as GitHub shows them, drawn as SVG in the page: no script, and the page's colours.
+"""Draws sequence diagrams of Mermaid, which GitHub also shows, as SVG in the page: without a script, in its colours.
 
 It reads `participant A as B`, `A->>B: text` and `A-->>B: text`. The diagram of the states is
 docs/pictures/states-*.svg.
@@ -58,6 +58,6 @@ def svg(names, messages):
     draw.COLOURS["page"] = COLOURS
     text = picture.svg("page").replace('id="title"', "").replace('id="description"', "")
     text = re.sub(r' aria-labelledby="[^"]*"', f' aria-label="{draw.plain(picture.title)}"', text)
-    # On one line: Markdown then treats it as one block of HTML.
+    # The HTML is on one line, so that Markdown treats it as one block.
     body = text.replace("\n", "")
     return f'<div class="diagram" tabindex="0" role="group" aria-label="Diagram">{body}</div>'

@@ -2,7 +2,7 @@
 
 const waits = new WeakMap();
 
-/** Calls `callback` when the signal is aborted, until the function that is returned was called. */
+/** Calls `callback` when the signal is aborted. Once the returned function is called, `callback` is not. */
 export function onAbort(signal, callback) {
   if (!signal) return () => {};
   let callbacks = waits.get(signal);

@@ -15,7 +15,7 @@ import { CLIENT_COMMANDS, EVENTS } from './generated/surface.js';
 import { REDIRECT_HINT_DELAY, warnOfMissingRedirect } from './redirect_hint.js';
 import { tokenOf } from './token.js';
 
-/** The longest wait for a user, in seconds; the transaction expires before. */
+/** The longest wait for a user, in seconds; the transaction expires earlier. */
 const A_DAY = 86_400;
 
 /** An object with a method for each command: { access(parameters, options) }. */
@@ -35,7 +35,7 @@ export class EnrollClient extends EventEmitter {
   #changes = 0;
   #recent;
 
-  /** `session`: the daemon's side, { daemon, run, close }. Made by `Enroll.open`. */
+  /** Called by `Enroll.open`. `session` is the connection to the daemon: { daemon, run, close }. */
   constructor(id, session, parts) {
     super();
     this.#id = id;
@@ -73,8 +73,8 @@ export class EnrollClient extends EventEmitter {
     }
   }
 
-  /** Begins a transaction, shows the user what to do, and waits for its end; returns the state. If an earlier
-   * sign-in waits for the user's confirmation, no transaction begins: that question is asked again.
+  /** Begins a transaction, shows the user what to do, and waits for its outcome; returns the state. If an earlier
+   * sign-in waits for the user's confirmation, no transaction begins: the user is asked to confirm the earlier one.
    */
   async signIn(parameters = {}, options = {}) {
     checkOptions('signIn', options, { signal: 'signal', present: 'function', confirm: 'function', timeout: 'seconds' });
@@ -83,7 +83,7 @@ export class EnrollClient extends EventEmitter {
     try {
       begun = await this.registration.begin(parameters, { signal });
     } catch (error) {
-      // The program may have ended earlier while the user was asked.
+      // An earlier run of the program may have ended while the user was asked.
       const { state } = error.status === 'illegalState' ? await this.registration.state({}, { signal }) : {};
       if (state?.state !== 'awaitingConfirmation') throw error;
       return this.#answered(state, confirm, signal);
@@ -91,7 +91,7 @@ export class EnrollClient extends EventEmitter {
     return this.#answered(await this.#outcome(begun, present, timeout, signal), confirm, signal);
   }
 
-  /** Shows the user what to do, and waits for the end. */
+  /** Shows the user what to do, and waits for the outcome of the transaction. */
   async #outcome(begun, present, timeout, signal) {
     const { transaction, action } = begun;
     const left = new AbortController();
@@ -109,7 +109,7 @@ export class EnrollClient extends EventEmitter {
       return (await Promise.race([outcome, isNotShown])).state;
     } catch (error) {
       left.abort();
-      // Cancelling only tells the core that nobody waits: if it fails, nothing is lost.
+      // Cancelling only reports to the core that nobody waits any more: if it fails, nothing is lost.
       if (!this.isClosed && error.status !== 'daemonEnded') await this.registration.cancel({ transaction }).catch(() => {});
       throw error;
     } finally {
@@ -117,8 +117,8 @@ export class EnrollClient extends EventEmitter {
     }
   }
 
-  /** The state after the user's answer. The answer names the transaction of the question: another sign-in
-   * may have arrived meanwhile. */
+  /** The state after the user was asked to confirm the profile. The command names the transaction of that profile,
+   * because another sign-in may have arrived meanwhile. */
   async #answered(state, confirm, signal) {
     if (!confirm || state.state !== 'awaitingConfirmation') return state;
     const { transaction } = state;
@@ -155,7 +155,7 @@ export class EnrollClient extends EventEmitter {
     return fetchWith(this, input, init, audience);
   }
 
-  /** Erases the tokens, tells the provider, and ends the session in the browser too, unless it is `localOnly`. */
+  /** Erases the tokens. Unless `localOnly` is set, it also tells the provider, and ends the session in the browser. */
   async logOut(parameters = {}, options = {}) {
     checkOptions('logOut', options, { signal: 'signal', present: 'function' });
     const { signal, present = ({ url }) => openBrowserSoon(url) } = options;
@@ -164,7 +164,7 @@ export class EnrollClient extends EventEmitter {
     return signOut;
   }
 
-  /** The events since now, as `for await (const event of client.events())`. */
+  /** The events from now on, for `for await (const event of client.events())`. */
   events(options = {}) {
     checkOptions('events', options, { signal: 'signal' });
     const { signal } = options;
@@ -190,7 +190,7 @@ export class EnrollClient extends EventEmitter {
     return this.#subscribed;
   }
 
-  /** Receives an event from the daemon; without a name, there will be no further event. */
+  /** Receives an event from the daemon; a call without a name means that no further event will arrive. */
   #take(name, parameters) {
     if (name === undefined) {
       this.#recent = undefined;
@@ -254,7 +254,7 @@ if (Symbol.asyncDispose) {
   Object.defineProperty(EnrollClient.prototype, Symbol.asyncDispose, { value() { return this.close(); } });
 }
 
-/** Checks the options of a call and its parameters, as far as only this side can check them. */
+/** Checks the options of a call, and those of its parameters that only this side can check. */
 export function checkCall(command, parameters, options) {
   checkOptions(command, options, { signal: 'signal' });
   check(command, 'parameters', parameters, 'object');

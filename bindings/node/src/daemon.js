@@ -13,9 +13,10 @@ import { notStarted } from './program.js';
 
 /** The limit for a line from the daemon, in bytes: more than the daemon ever queues for a host that reads slowly. */
 const LONGEST_LINE = 1 << 26;
-/** The daemon itself needs at most 30 seconds to end. */
+/** How long to wait for the daemon's end, in milliseconds; the daemon itself needs at most 30 seconds. */
 const LONGEST_END = 40_000;
-/** This process waits so many seconds longer than the daemon, so that the daemon's timeout passes first if possible. */
+/** How many seconds longer than the daemon this process waits, so that the daemon's timeout passes
+ *  first if possible. */
 const GRACE = 1;
 const A_DAY = 86_400;
 
@@ -158,9 +159,9 @@ export class Daemon {
   }
 
   /**
-   * Ends the daemon: calls that wait for a user are cancelled, others are answered if that is soon possible,
-   * and the outcome of a request that was sent to the provider is stored. A second call changes nothing.
-   * `isForeign`: the program is not enrolld, and may not end by itself.
+   * Ends the daemon: calls that wait for a user are cancelled, others are answered if that is possible soon, and the
+   * outcome of a request that was sent to the provider is stored. A second call changes nothing. `isForeign`: the
+   * program is not enrolld, and may not end by itself.
    */
   close(isForeign = false) {
     this.#closing ??= this.#close(isForeign);
@@ -263,8 +264,8 @@ export class Daemon {
     for (const { giveUp } of [...this.#waiting.values()]) giveUp?.({ unread });
   }
 
-  /** The process is unusable: waiting calls fail at once. `time`: how long it may take to end by itself,
-   * in milliseconds. */
+  /** Gives up the daemon's process as unusable: waiting calls fail at once. `time`: how long the process may take to
+   * end by itself, in milliseconds. */
   #give(words, time = 0) {
     if (this.#end) return;
     const give = () => {

@@ -61,10 +61,10 @@ export const failed = (status, message, more, options) => errorOf({ status, mess
 
 export const invalid = (field, message) => failed('invalidArgument', message, { field });
 
-/** `cause`: the reason with which the caller aborted the call. */
+/** The error of a cancelled call. `cause`: the reason with which the caller aborted it. */
 export const cancelled = (what, cause) => failed('cancelled', `${what} was cancelled`, {}, cause === undefined ? {} : { cause });
 
-/** No daemon can be started: it is absent, or does not fit this package. */
+/** No daemon can be started: enrolld is absent, or does not fit this package. */
 export const unusable = (message, options) => failed('unsupported', message, { blame: 'host' }, options);
 
 /** The daemon ended during a call, or the program is no enrolld. The store is unchanged. */

@@ -6,7 +6,7 @@ import { invalid } from './error.js';
 import { kindOf } from './given.js';
 import { tokenOf } from './token.js';
 
-/** The most redirects that fetch follows. */
+/** The largest number of redirects that fetch follows. */
 const MOST_REDIRECTS = 20;
 
 /** Bodies that can be sent twice. */
@@ -31,7 +31,7 @@ export async function fetchWith(client, input, given, audience = {}) {
 async function exchange(client, first, input, init, audience) {
   const options = optionsOf(init);
   let token = await client.accessToken(audience, options);
-  // Nothing tells whether the body of a Request can be sent twice, so it is read into memory.
+  // There is no way to find out whether the body of a Request can be sent twice, so the body is read into memory.
   if (input instanceof Request && input.body && (init.body ?? undefined) === undefined) init.body = await wholeBody(input, init.signal);
   let { answer, hasLeft, last } = await send(client, first, init, token, { url: first, method: methodOf(init), body: init.body });
   // Each step happens once: another nonce if the server requires one (RFC 9449 §9), another token if the
@@ -76,7 +76,7 @@ function urlOf(text) {
   return url;
 }
 
-/** The options as fetch reads them: the members of `given` come before those of a Request. */
+/** The options as fetch reads them: a member of `given` overrides that of a Request. */
 function initOf(input, given) {
   const members = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
   if (!(input instanceof Request)) return Object.fromEntries(members);
@@ -109,7 +109,7 @@ const isNonce = (text) => text !== null && /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/.
 
 const isDPoP = (token) => token.type.toLowerCase() === 'dpop';
 
-/** A request that becomes a GET has no body for these headers to describe (Fetch §4.4). */
+/** Removes the headers that describe a body, because a request that becomes a GET has none (Fetch §4.4). */
 const dropBody = (headers) => {
   for (const name of ['Content-Type', 'Content-Length', 'Content-Encoding', 'Content-Language']) headers.delete(name);
 };
@@ -127,8 +127,8 @@ function redirected(location, from) {
   return url;
 }
 
-/** The response at the end of the redirects, the request that got it, and whether the redirects left the
- * first origin: after that, no address gets a token, not even one at the first origin. */
+/** Sends a request and follows redirects. Returns the last response, the request that got it, and whether the
+ * redirects left the first origin: after that, no address gets a token, not even one at the first origin. */
 async function send(client, first, init, token, { url, method, body }, nonce) {
   const options = optionsOf(init);
   const follows = (init.redirect ?? 'follow') === 'follow';

@@ -1,5 +1,5 @@
-// Checks the caller's arguments. A wrong one causes an EnrollArgumentError that names the key, and never
-// shows the value, which may be a secret.
+// Checks the caller's arguments. A wrong argument causes an EnrollArgumentError, which names the key and never shows
+// the value, which may be a secret.
 
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,7 +46,7 @@ export function check(what, field, value, type) {
   if (value !== undefined && !isRight(value)) throw invalid(field, `${what}: ${field}: expected ${expected}, got ${kindOf(value)}`);
 }
 
-/** Checks an object of options: {name: type}. Another name is refused. */
+/** Checks an object of options: {name: type}. Any other name is refused. */
 export function checkOptions(what, options, types, field = 'options') {
   if (!isPlainObject(options)) throw invalid(field, `${what}: ${field}: expected an object, got ${kindOf(options)}`);
   for (const [name, value] of Object.entries(options)) {
@@ -129,7 +129,7 @@ export function encoded(what, message) {
 }
 
 /** Members of results that are secrets: read them by name. They are not enumerable, so that a result that is logged,
- *  stored or posted holds none. */
+ *  stored or posted contains no secret. */
 const SECRETS = ['accessToken', 'idToken', 'codeVerifier'];
 
 /** A URL that carries the user's id_token (OpenID Connect RP-Initiated Logout §2) is a secret, too. */

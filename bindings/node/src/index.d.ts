@@ -163,9 +163,9 @@ export type BeginParameters = NonNullable<Parameters<RegistrationCommands['begin
 
 export interface SignInOptions extends CallOptions {
   /**
-   * Shows the user what to do. By default it opens the system's browser, and can show nothing else. If it throws, the
-   * sign-in fails with that exception. It need not wait: the sign-in ends when the user returns, even if this function
-   * is still running.
+   * Shows the user what to do. The default function opens the system's browser, and can show nothing else. If the
+   * function throws, the sign-in fails with that exception. The function need not wait: the sign-in ends when the user
+   * returns, even if it is still running.
    */
   present?: (action: Transaction['action'], transaction: Transaction) => unknown;
   /** Shows the profile and returns the user's decision: true confirms it, false revokes the tokens. */
@@ -185,10 +185,11 @@ export class EnrollClient {
 
   /**
    * Signs the user in: begins a transaction, opens the browser, and waits for the redirect. A loopback redirect arrives by
-   * itself; pass any other to `registration.resume` or `url.handle` meanwhile. Without `confirm` a first sign-in ends with
-   * the state 'awaitingConfirmation'. If an earlier sign-in waits for confirmation, no browser opens: `confirm` is asked about
-   * its profile. Fails as registration.begin, awaitOutcome and confirm do; with 'illegalState' also if another sign-in arrived
-   * while `confirm` asked the user: it waits, and nothing has changed.
+   * itself; pass any other redirect to `registration.resume` or `url.handle` while this call waits. Without `confirm` a
+   * first sign-in ends with the state 'awaitingConfirmation'. If an earlier sign-in waits for confirmation, no browser
+   * opens: `confirm` is asked about its profile. Fails as registration.begin, awaitOutcome and confirm do; with
+   * 'illegalState' also if another sign-in arrived while `confirm` asked the user: then that sign-in waits, and
+   * nothing has changed.
    */
   signIn(parameters?: BeginParameters, options?: SignInOptions): Promise<State>;
 
@@ -210,8 +211,8 @@ export class EnrollClient {
    * ends the wait for a token, with its `reason`. Fails as `accessToken` does; with 'handle' if the client is closed;
    * otherwise as `fetch` does.
    *
-   * Node.js sends requests through no proxy unless the program asks for one (a `dispatcher`, NODE_USE_ENV_PROXY). Exclude
-   * loopback addresses from it: a proxy reads the token of a request over http.
+   * Node.js sends requests through no proxy unless the program asks for one (a `dispatcher`, NODE_USE_ENV_PROXY).
+   * Exclude loopback addresses from the proxy, because a proxy can read the token of a request over http.
    *
    * `audience`: the API that the token is for (RFC 8707), or fewer scopes; without it, the session's own token.
    */
@@ -226,7 +227,8 @@ export class EnrollClient {
     options?: CallOptions & { present?: (action: { type: 'openURL'; url: string }) => unknown },
   ): Promise<SignOut>;
 
-  /** The events since this call, until the client is closed or the signal is aborted. It keeps the last 1024. */
+  /** The events since this call, until the client is closed or the signal is aborted. The iterator keeps the last 1024
+   *  that were not read. */
   events(options?: CallOptions): AsyncIterableIterator<EnrollEvent>;
 
   on<Name extends EventName>(name: Name, listener: (event: { name: Name } & EventParameters[Name]) => void): this;

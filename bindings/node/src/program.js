@@ -13,8 +13,8 @@ const MACHINES = { 0x03: 'x86', 0x28: 'arm', 0x3e: 'x64', 0xb7: 'arm64', 0xf3: '
 const CARRIED = ['x64', 'arm64'];
 
 /**
- * {machine, loader} of an ELF program, {isScript} of a script; {} for any other file. `loader`: the path of
- * the program's dynamic loader, if it has one.
+ * The format of a file: {machine, loader} for an ELF program, {isScript} for a script, {} for any other file.
+ * `loader`: the path of the program's dynamic loader, if it has one.
  */
 export function formatOf(path) {
   let file;
@@ -26,7 +26,7 @@ export function formatOf(path) {
     if (length < 20 || head.readUInt32BE(0) !== 0x7f454c46) return {};
     const number = head[5] === 2 ? head.readUInt16BE(18) : head.readUInt16LE(18);
     const found = { machine: MACHINES[number] ?? `the ELF machine ${number}` };
-    // Only 64-bit, little-endian programs have program headers at these places.
+    // Only 64-bit, little-endian programs have program headers at these offsets.
     if (head[4] !== 2 || head[5] !== 1) return found;
     const [start, size, count] = [Number(head.readBigUInt64LE(0x20)), head.readUInt16LE(0x36), head.readUInt16LE(0x38)];
     const headers = Buffer.alloc(size * count);
@@ -46,7 +46,7 @@ export function formatOf(path) {
   }
 }
 
-/** The folder of this package that has the program for a process like this one. */
+/** The folder of this package that has the program for this platform, architecture and dynamic loader. */
 export function folderFor(platform, arch, loader) {
   if (platform !== 'linux' || !CARRIED.includes(arch)) {
     throw unusable(
@@ -57,7 +57,8 @@ export function folderFor(platform, arch, loader) {
   return `linux-${arch}-${/\bld-musl-/.test(loader ?? '') ? 'musl' : 'glibc'}`;
 }
 
-/** The path of a file of an Electron app in an asar archive: only unpacked files can be run. */
+/** The path of the unpacked copy of a file, if an Electron app has the file in an asar archive: only unpacked files
+ *  can be run. */
 export const unpacked = (path) => path.replace(/\bapp\.asar(?=\/)/, 'app.asar.unpacked');
 
 /** The absolute path of the program. A named path may be relative to the working directory. */
@@ -70,7 +71,8 @@ export function findProgram(named = process.env.ENROLLD || undefined) {
     const folder = folderFor(process.platform, process.arch, formatOf(process.execPath).loader);
     return unpacked(fileURLToPath(new URL(`../native/${folder}/enrolld`, import.meta.url)));
   };
-  // A bare name would be looked up in PATH at the start, and could be another program than the checked one.
+  // A name without a folder would be looked up in PATH when the program is started, and could be another program than
+  // the checked one.
   const path = resolve(named ?? carried());
   let stat;
   try {
@@ -100,8 +102,8 @@ function permits(path, mode) {
   }
 }
 
-/** Checks the program before it starts: if the system cannot load a file, the C library runs it with a
- * shell. */
+/** Checks the format of the program before it is started, because the C library runs a file that the system cannot
+ * load with a shell. */
 function checkFormat(path) {
   const { machine, loader, isScript } = formatOf(path);
   const refuse = (why) => unusable(`enrolld could not be started: ${path} ${why}`);

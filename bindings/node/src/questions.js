@@ -1,7 +1,7 @@
 // The daemon's requests to this process: HTTP and secrets (docs/json-rpc.md, "What the daemon asks its host").
 //
-// An exception of the program's own code stays in this process: the daemon gets a status, and the call that
-// fails with it gets the exception as its cause.
+// An exception of the program's own code stays in this process: the daemon gets a status, and the call that fails
+// because of it gets the exception as its cause.
 
 import { onAbort } from './abort.js';
 import { cancelled, failed } from './error.js';
@@ -13,7 +13,8 @@ const MESSAGE_LIMIT = 1 << 20;
 const SECRET_SIZE = 32;
 const OF_TRANSPORTS = ['network', 'tls', 'timeout', 'responseInvalid', 'cancelled'];
 
-/** The program's own parts for one client, or for one command without a client, with their last failures. */
+/** The program's own transport and secret store (its parts) for one client, or for one command without a client, with
+ *  their last failures. */
 export class Parts {
   #failures = new Map();
 
@@ -45,8 +46,8 @@ export class Parts {
   }
 }
 
-/** Runs `look`, and returns `otherwise` if it throws: a thrown value may be a Proxy, or have getters that
- * throw. */
+/** Returns the result of `look`, or `otherwise` if `look` throws: a thrown value may be a Proxy, or have
+ * getters that throw. */
 function looked(look, otherwise) {
   try {
     return look();
@@ -80,7 +81,7 @@ export class Questions {
     return this.#parts.size > 0 || this.#open.size > 0 || this.#current !== undefined;
   }
 
-  /** Runs `open`, which gives a client's id; the daemon may ask for that client before its id is known. */
+  /** Runs `open`, which returns a client's id. The daemon may send requests for that client before its id is known. */
   async opening(parts, open) {
     this.#opening += 1;
     try {
@@ -97,8 +98,8 @@ export class Questions {
     this.#parts.delete(client);
   }
 
-  /** Runs a command that has no client and needs these parts, by `run(waited)`. `waited` is how many seconds it
-   *  waited for its turn; `signal` and `limit` (in seconds) end that wait, too. */
+  /** Runs a command that has no client and needs these parts, by `run(waited)`. `waited` is how many seconds the
+   *  command waited for its turn; `signal` and `limit` (in seconds) end that wait, too. */
   async serving(parts, run, { command, signal, limit }) {
     const before = this.#turn;
     let done;
@@ -186,8 +187,8 @@ async function settled(question) {
     return message;
   } catch (exception) {
     const means = part === 'transport' ? looked(() => transportStatus(exception), 'internal') : looked(() => secretStatus(exception), 'storeIO');
-    // The daemon does not accept `internal` here: the call ends with `network`, and `failed` keeps the real
-    // meaning for it.
+    // The daemon does not accept `internal` here: the call ends with `network`, and `failed` records the real status
+    // for that call.
     const told = means === 'internal' ? 'network' : means;
     if (!question.isOver) question.parts?.failed(part, exception, means, told);
     return refused(question, told, part === 'transport' && looked(() => wasNotSent(exception), false));
@@ -289,7 +290,7 @@ function transportStatus(exception) {
 function wasNotSent(exception) {
   if (exception?.notSent === true) return true;
   for (let [fault, left] = [exception, MOST_CAUSES]; fault instanceof Error && left > 0; fault = fault.cause, left--) {
-    // The error for several addresses does not name a system call; its parts do.
+    // An error about several addresses does not name a system call; the errors inside it do.
     const faults = Array.isArray(fault.errors) && fault.errors.length > 0 ? fault.errors : [fault];
     const isUnsent = ({ syscall, code }) => ['connect', 'getaddrinfo'].includes(syscall) || code === 'UND_ERR_CONNECT_TIMEOUT';
     if (faults.every((one) => one instanceof Error && isUnsent(one))) return true;

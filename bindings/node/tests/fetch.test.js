@@ -9,7 +9,7 @@ import { inspect } from 'node:util';
 import { Sandbox, newStore, refused, started, until } from './stage.js';
 
 /** An API that refuses the first token that it gets. It answers these requests only after `crowd` of them have arrived.
- * /never refuses every token. */
+ * At the path /never it refuses every token. */
 async function picky(t, crowd = 1) {
   const came = [];
   const waiting = [];
@@ -26,7 +26,8 @@ async function picky(t, crowd = 1) {
   return { came, url: `http://127.0.0.1:${server.address().port}` };
 }
 
-/** A server whose answers are `answer(request)`: [status, headers]. `came` has the data of each request. */
+/** A server that answers each request with `answer(request)`: [status, headers]. `came` has the data
+ *  of each request. */
 async function serving(t, answer) {
   const came = [];
   const server = createServer(async (request, response) => {

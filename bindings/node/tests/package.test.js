@@ -7,7 +7,7 @@ import test from 'node:test';
 
 import { BINDING, ENROLLD, folder, newStore, ran, Sandbox, TOP } from './stage.js';
 
-/** A folder of builds that has only this enrolld. */
+/** A folder of builds for these targets, each with a copy of this machine's enrolld. */
 function builds(...targets) {
   const build = folder();
   for (const target of targets) {

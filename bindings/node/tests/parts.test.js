@@ -100,7 +100,7 @@ test('a code that was not sent is not spent: the sign-in waits, and goes on with
   }
 });
 
-/** A value that throws when it is inspected; the thrown values throw, too. */
+/** A value that throws when it is inspected; the values that it throws do the same. */
 const hostile = () => {
   const traps = { get: () => { throw own; }, getPrototypeOf: () => { throw own; }, has: () => { throw own; }, ownKeys: () => { throw own; } };
   const own = new Proxy({}, traps);

@@ -325,7 +325,8 @@ test('fetch sends a request once more after a 401, with a renewed token, if its 
   assert.notEqual(came[2], came[1]);
 });
 
-/** A server whose answers are `answer(request)`: [status, headers]. `came` has the data of each request. */
+/** A server that answers each request with `answer(request)`: [status, headers]. `came` has the data
+ *  of each request. */
 async function serving(t, answer) {
   const came = [];
   const server = createServer((request, response) => {

@@ -40,7 +40,7 @@ export async function until(condition, what) {
   throw new assert.AssertionError({ message: `this did not come true: ${what}` });
 }
 
-/** Whether a process exists. A zombie, which has ended and was not waited for, exists. */
+/** Whether a process exists. A zombie, which has ended and was not waited for, counts as existing. */
 export const isThere = (processId) => existsSync(`/proc/${processId}`);
 
 /** A provider on this machine. */
@@ -111,7 +111,8 @@ export function played(body) {
   return file;
 }
 
-/** The code of such a program: it answers system.describe, and runs the code `more` for every other message. */
+/** The code of a program that plays an enrolld: it answers system.describe, and runs the code `more` for
+ *  every other message. */
 export const describing = (more, abi = 1) => `
 const write = (value) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...value }) + '\\n');
 require('readline').createInterface({ input: process.stdin }).on('line', (line) => {

@@ -1,7 +1,7 @@
 """The objects that the tests share: a sandbox, a store for each test, and one interface to every face.
 
-A face is one of the four ways to use the package. The methods of a client of `await face.client(…)` are awaited:
-those of `enrollkit.aio` directly, those of `enrollkit.Client` on a thread of their own.
+A face is one of the four ways to use the package. Tests await all methods of a client that `await face.client(…)`
+returns: methods of `enrollkit.aio` run directly, and those of `enrollkit.Client` on a separate thread.
 """
 
 import asyncio

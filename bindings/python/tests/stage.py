@@ -1,5 +1,5 @@
 """A real provider and a real browser for the tests: Canaille and headless Chromium, run by the environment of
-Tests/system/ProviderTests (`stage.py`), and `Stage`, which speaks with it in lines of JSON.
+Tests/system/ProviderTests (`stage.py`), and `Stage`, which exchanges lines of JSON with that process.
 """
 
 import json

@@ -26,14 +26,14 @@ from enrollkit._authorizing import Place
 
 
 class Picky:
-    """An API that refuses the first token that it gets, and accepts any other. /never refuses every token; /go/…
-    redirects."""
+    """An API that refuses the first token that it gets, and accepts any other token. At the path /never it refuses
+    every token; at /go/… it redirects."""
 
     def __init__(self):
         picky = self
         self.tokens, self.bodies, self.targets, self._lock = [], [], {}, threading.Lock()
         self.proofs = []
-        #: A barrier: that many requests with the first token wait for each other, so that all of them get 401.
+        #: A barrier at which requests with the first token wait for each other, so that all of them get 401.
         self.crowd = None
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -337,8 +337,8 @@ def test_neither_token_nor_proof_follows_a_redirect_that_is_read_in_two_ways(ope
     ):
         api.send("GET", f"{picky.origin}/go")
     ours.add(api.token())
-    # A library may read the URL as a URL of the first server, and send the request there. aiohttp sends the part before
-    # the @ as credentials.
+    # An HTTP library may read the URL as a URL of the first server, and send the request there. aiohttp sends the
+    # part before the @ as credentials.
     assert picky.tokens[0] in ours and not ours & set(elsewhere.tokens) and set(elsewhere.proofs) <= {None}
 
 

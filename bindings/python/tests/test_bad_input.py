@@ -676,7 +676,7 @@ def nested(levels):
 
 
 async def test_what_the_core_cannot_read_is_refused_and_no_call_waits(face, sandbox, store):
-    """The core refuses such text before it is sent: a daemon could not say which message it could not read."""
+    """Such text is refused before it is sent: a daemon could not say which message it could not read."""
     client = await face.client(configuration(sandbox), store=store)
     for call in (
         lambda: client.begin(login_hint="a\0b"),

@@ -112,7 +112,7 @@ async def test_http_goes_through_the_program(face, sandbox, store):
     token_request = next(request for request in transport.requests if request.url.endswith("/token"))
     assert (token_request.method, token_request.needs_fresh_connection) == ("POST", True)
     assert b"code_verifier=" in token_request.body and 0 < token_request.timeout <= 60
-    # The waiting caller has its answer.
+    # The caller that waited has its answer, and needs no response any more.
     assert token_request.is_cancelled()
     assert "code_verifier" not in repr(token_request) and token_request.url not in repr(token_request)
 
@@ -217,7 +217,7 @@ async def test_a_failure_is_the_cause_of_every_call_that_it_failed_and_of_no_oth
     await under_way(face, client, len(asked))
     opened.set()
     for token in await asyncio.gather(*asked):
-        # One renewal served them all, and the existing token still works.
+        # One renewal served all callers, and the existing token still works.
         assert token.is_stale and token.reason == "internal" and token.error.__cause__ is failure
     with pytest.raises(enrollkit.EnrollInvalidArgument) as wrong:
         await client.begin(kind="teleport")
@@ -647,7 +647,7 @@ async def test_a_secret_store_that_fails_signs_nobody_out(face, sandbox, store):
             if becomes in (enrollkit.EnrollStoreLocked, enrollkit.EnrollStoreIO):
                 fits = isinstance(raised, cause) if isinstance(cause, type) else raised is cause
                 assert fits, (told.value, raised, cause)
-        # The open client works again when the secret store does.
+        # The open client works again once the secret store works again.
         drawer.failure, drawer.kept = None, kept
         if becomes is not enrollkit.EnrollStoreKey:
             assert await client.access_token() == token
@@ -684,7 +684,7 @@ async def test_commands_about_a_store_take_the_programs_secrets(face, sandbox, s
     diagnosis = await core.diagnose(store, keys=host)
     assert diagnosis.key_providers == ("host",) and diagnosis.accounts == 1 and diagnosis.problem is None
     (before,) = drawer.kept.values()
-    # Without new keys the key stays with its provider, and is wrapped anew.
+    # Without new keys, the store's key stays with its provider, and is wrapped again.
     assert await core.rekey(store, keys=host, new_data_key=True) == "host"
     assert len(drawer.kept) == 1 and before not in drawer.kept.values()
     client = await face.client(configuration(sandbox), store=store, account="zoë", keys=host)

@@ -203,7 +203,8 @@ def test_the_wheel_carries_the_library_and_its_types(wheel):
 
 def elsewhere(tmp_path, wheel):
     """A virtual environment with the wheel installed; returns its Python."""
-    # The pip of this environment installs into the new one: to install a pip there takes most of a minute.
+    # The pip of this environment installs into the new environment, because installing a pip there takes most
+    # of a minute.
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     python = tmp_path / "venv/bin/python"
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", "--python", python]
@@ -286,7 +287,7 @@ def test_without_a_library_there_are_clear_words(wheel, tmp_path):
 
 
 def test_the_library_is_built_where_it_is_missing(tmp_path):
-    """The checkout's own build script builds it; a stand-in plays that script here."""
+    """The checkout's own build script builds the library; a stand-in replaces that script here."""
     alone = tmp_path / "bindings/python"
     alone.parent.mkdir(parents=True)
     subprocess.run(["cp", "-r", PACKAGE, alone], check=True)
@@ -327,7 +328,7 @@ def test_the_library_is_built_where_it_is_missing(tmp_path):
     assert "there is no build/lib, so libenroll is built first" in told()
     assert (tmp_path / "build/lib/enrolld").exists()
     assert next((tmp_path / "out").glob("enrollkit-0.1.0-py3-none-linux_*.whl"))
-    # An existing library is used without a message; one that is older than its sources, with a message.
+    # An existing library is used without a message; a library that is older than its sources is used with a message.
     assert "build/lib" not in told()
     (tmp_path / "include").mkdir()
     (tmp_path / "include/enroll.h").touch()
@@ -339,7 +340,7 @@ EXAMPLE = re.compile(r"```python\n(.*?)```", re.S)
 
 
 def test_the_readmes_examples_run(own_sandbox, tmp_path):
-    """The examples run one after the other in one program; the browser and the device's user are played."""
+    """The examples run one after the other in one program; the test plays the browser and the device's user."""
     sandbox = own_sandbox("--device-interval", "1")
     blocks = EXAMPLE.findall((PACKAGE / "README.md").read_text())
     assert len(blocks) >= 8

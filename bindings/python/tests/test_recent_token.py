@@ -1,5 +1,5 @@
-"""For a moment, a token is returned again without asking the library, but never after this program may have changed
-it."""
+"""For a moment, a token is returned again without asking the library, but not once this program may have changed
+the token."""
 
 import os
 

@@ -144,13 +144,13 @@ def test_a_question_may_come_before_its_client():
     questions.given_up("h2")
     questions.opened(opening, "c1", parts)
     assert [question.number for question in begun] == ["h1"] and begun[0].parts is parts
-    # A request for a client that is never opened is refused in the end.
+    # A request for a client that is not opened in the end must be refused.
     questions.opening(opening)
     questions.asked("h3", "host.http.send", {**REQUEST, "client": "c2"})
     assert len(begun) == 1
     questions.opened(opening, None, parts)
     assert begun[1].number == "h3" and begun[1].parts is None
-    # So is a request for a client whose opening was interrupted.
+    # A request for a client whose opening was interrupted must be refused, too.
     questions.opening(opening)
     del opening
     questions.asked("h4", "host.http.send", {**REQUEST, "client": "c3"})

@@ -1,8 +1,9 @@
 """Rules that the helpers for requests, httpx and aiohttp share. They say which servers get a token, and when a request
 that a server refused with 401 is sent once more (RFC 6750 §3.1, RFC 9449 §9).
 
-A token goes to https and to a loopback address alone. It stays at the origin of the first URL, wherever redirects lead.
-Each helper reads a URL as its HTTP library does; a URL that libraries read in different ways gets no token.
+A token is sent only to https or to a loopback address. It is sent only to the origin of the first URL, whatever the
+targets of redirects are. Each helper reads a URL as its HTTP library does; a URL that libraries read in different
+ways gets no token.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Place:
 
     @classmethod
     def read(cls, url: object) -> Place:
-        """The place of a URL as text.
+        """The destination of a URL that is given as text.
 
         Raises:
             EnrollInvalidArgument: a token must not be sent there.
@@ -81,7 +82,7 @@ class Place:
         return f"{self.scheme}://{host}{port}{self.path}"
 
     def redirected(self, url: str, location: str) -> Optional[Place]:
-        """Where a redirect of the request for `url` leads; None if a token must not be sent there."""
+        """The destination of a redirect of the request for `url`; None if a token must not be sent there."""
         try:
             # The check comes first, because `urljoin` removes some of the forbidden characters.
             return Place.read(urljoin(url, check_characters(location)))
@@ -105,7 +106,7 @@ def check_characters(url: object) -> str:
     """The URL, if it has none of the characters that libraries read in different ways.
 
     Raises:
-        EnrollInvalidArgument: it has one, or is no text.
+        EnrollInvalidArgument: the URL has such a character, or is not a text.
     """
     if not isinstance(url, str):
         raise refusal(type(url).__name__)
@@ -115,7 +116,7 @@ def check_characters(url: object) -> str:
 
 
 def refusal(came: str) -> EnrollInvalidArgument:
-    """Shows no more of the URL than its origin (R40)."""
+    """The error for a URL that gets no token. It shows no more of the URL than its origin (R40)."""
     return EnrollInvalidArgument(
         f"url: expected https, or http to a loopback address, got {came}; a token is not sent there", field="url"
     )
@@ -133,7 +134,7 @@ def is_dpop(token: AccessToken) -> bool:
 
 
 LONGEST = 30.0
-"""Seconds that a request waits for its token if it has no timeout, or a longer one."""
+"""Seconds that a request waits for its token if it has no timeout, or a longer timeout."""
 
 
 def limit(timeout: object) -> float:
@@ -160,7 +161,8 @@ class Step(Enum):
 
 
 class Exchange:
-    """One request, from its first sending to its last answer. Each step happens once, and only at the first origin.
+    """One request, from its first sending to its last answer. Each step is taken at most once, and only at
+    the first origin.
 
     `signs_each`: the HTTP library sends no token after a redirect, not even to the first origin.
     """

@@ -81,7 +81,8 @@ class Session(Protocol):
         limit: Optional[float],
         meanwhile: Callable[[], object] = _nothing,
     ) -> Dict[str, Any]:
-        """`meanwhile` is called about once a second; if it raises, the call ends with that exception."""
+        """Runs a command. `meanwhile` is called about once a second; if it raises, the call ends
+        with that exception."""
 
     def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken: ...
 
@@ -98,7 +99,8 @@ class Session(Protocol):
 
 
 _TURN = 1.0
-"""Seconds of each single wait, because Ctrl-C does not end a wait that begins a moment later."""
+"""A call waits again and again for this many seconds, because Ctrl-C does not end a wait that begins a
+moment after it."""
 
 _AT_ONCE = 0.2
 """The seconds within which the opening of a browser usually fails, if it fails."""
@@ -127,7 +129,8 @@ class _Answer:
         timeout: Optional[float] = None,
         meanwhile: Callable[[], object] = _nothing,
     ) -> Dict[str, Any]:
-        """Starts the command and returns its result. `give_up` is called even if the command did not start.
+        """Starts the command and returns its result. If this ends without an outcome, `give_up` is called, even if
+        the command did not start.
 
         Raises:
             EnrollError: the command failed.
@@ -213,9 +216,9 @@ class Daemon(CoreCommands):
     """A process of `enrolld` for the clients that are opened with it: a crash of the daemon does not affect this
     process, or vice versa.
 
-    It starts at once and ends with `close`, with the `with` block, or with this process. It asks this process for HTTP
-    and secrets that the program serves itself. This process answers on threads that start when they are needed: at
-    most 64 for transports, and 16 for secret stores.
+    It starts at once and ends with `close`, with the `with` block, or with this process. It sends this process
+    requests for the HTTP and the secrets that the program serves itself. This process answers them on threads that
+    start when they are needed: at most 64 for transports, and 16 for secret stores.
 
     Args:
         path: The program. None: $ENROLLD, else the program in the wheel, else the one in $PATH.
@@ -352,7 +355,7 @@ class Daemon(CoreCommands):
     def _ask_with(self, parts: Parts, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
         """Runs a command about a store whose key the program guards.
 
-        The daemon's requests for such a command name no client, so only one runs at a time.
+        The daemon's requests for such a command name no client, so only one such command runs at a time.
         """
         self._check()
         check_not_serving(self)
@@ -418,12 +421,12 @@ class Daemon(CoreCommands):
         return _DaemonSession(self, self._conversation, told(text, result, "client"), parts)
 
     def _close_client(self, client: str) -> None:
-        """Does not wait for it: the caller may be the reading thread."""
+        """Closes the client in the daemon, and does not wait for the answer: the caller may be the reading thread."""
         with contextlib.suppress(EnrollError):
             self._write(self._conversation.request("client.close", {"client": client}, lambda _: None)[1])
 
     def _begin(self, question: Question) -> None:
-        """Called on the reading thread, which must not wait."""
+        """Starts to answer a request of the daemon. Called on the reading thread, which must not wait."""
         threads = self._transports if question.is_http else self._vaults
         try:
             threads.run(functools.partial(self._answer, question))
@@ -532,7 +535,7 @@ class _DaemonSession:
         self._daemon = daemon
         self._conversation = conversation
         self._client = client
-        # The daemon's requests for this client are answered as long as this object exists.
+        # The daemon's requests for this client are answered while this object exists.
         self._parts = parts
         self._lock = threading.Lock()
         self._is_subscribed = False
@@ -627,7 +630,7 @@ class EventStream(Single):
         timeout = None if timeout is None else seconds("timeout", timeout)
         end = None if timeout is None else time.monotonic() + min(timeout, threading.TIMEOUT_MAX)
         while True:
-            # The flag is read before the events: once it is set, no event arrives.
+            # The flag is read before the events, because no event arrives once the flag is set.
             is_closed = self._is_closed
             with contextlib.suppress(IndexError):
                 return self._events.popleft()
@@ -770,8 +773,8 @@ class Client(ClientCommands):
         """Signs the user in: begins a transaction, opens the browser, and waits for the redirect.
 
         If the tokens of an earlier sign-in still wait for the user's confirmation, no browser opens: `confirm` is
-        called with their profile, or without `confirm` the state is returned. They wait if `confirm` raised, or if the
-        program ended before the answer.
+        called with their profile, or without `confirm` the state is returned. Tokens wait in this way if `confirm`
+        raised, or if the program ended before the user's answer.
 
         Requires a loopback redirect, which arrives by itself. With any other redirect, call `begin`, and pass the
         redirect to `resume` or `handle_url` in the process that receives it. For options that `sign_in` does not have,
@@ -821,7 +824,7 @@ class Client(ClientCommands):
                 # The transaction is still pending, and the error says so.
                 raise
             except BaseException:
-                # Cancelling only tells the core that nobody waits: if it fails, nothing is lost.
+                # Cancelling only reports to the core that nobody waits any more: if it fails, nothing is lost.
                 with contextlib.suppress(EnrollError):
                     self.cancel(transaction=transaction)
                 raise
@@ -836,7 +839,7 @@ class Client(ClientCommands):
     def _outcome(
         self, transaction: Transaction, opened: Optional[concurrent.futures.Future[None]], limit: Optional[float]
     ) -> State:
-        """Waits as `await_outcome` does. Raises the exception of `opened`, unless the user has signed in before."""
+        """Waits as `await_outcome` does. Raises the exception of `opened`, unless the user signs in first."""
         if opened is None:
             return self.await_outcome(transaction, timeout=limit)
 
@@ -909,8 +912,8 @@ class Client(ClientCommands):
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
-        """Any command of this client may change the token. A token from before the command, or from the time while it
-        runs, is not returned again."""
+        """Counts a command, because any command of this client may change the token. A token from before the command,
+        or from the time while the command runs, is not returned again."""
         self._calls += 1
         try:
             yield
@@ -919,7 +922,7 @@ class Client(ClientCommands):
 
 
 # For this many seconds the client returns a token again without asking the library, which trusts its own memory for one
-# second. If the system has a clock that counts while the machine sleeps, it is used.
+# second. If the system has a clock that counts while the machine sleeps, that clock measures this time.
 _RECENT = 0.1
 _now: Callable[[], float] = (
     functools.partial(time.clock_gettime, time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic
@@ -945,7 +948,8 @@ def _end() -> None:
 
 
 def _forked() -> None:
-    """Closes the daemon's pipes in a child: while a child has them, the daemon cannot notice the end of its host."""
+    """Closes the daemon's pipes in a forked child: while a child has them, the daemon cannot notice the end
+    of its host."""
     global _forks
     _forks += 1
     if not _daemons:

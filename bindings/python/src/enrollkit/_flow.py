@@ -63,7 +63,7 @@ def open_browser(action: Action) -> None:
 
 
 def opening(action: Action) -> concurrent.futures.Future[None]:
-    """Runs `open_browser` on a daemon thread: it does not keep the program from ending."""
+    """Runs `open_browser` on a daemon thread, which does not keep the program from ending."""
     opened: concurrent.futures.Future[None] = concurrent.futures.Future()
     opened.set_running_or_notify_cancel()
 
@@ -80,7 +80,8 @@ def opening(action: Action) -> concurrent.futures.Future[None]:
 
 
 def check_redirect(transaction: Transaction) -> None:
-    """
+    """Checks that this process receives the redirect of the transaction.
+
     Raises:
         EnrollUnsupported: `sign_in` would wait for a redirect that this process does not receive.
     """

@@ -55,7 +55,8 @@ class Keys:
     """With `file`: the path of the key file; None: `key` in the store."""
 
     passphrase: Optional[str] = field(default=None, repr=False)
-    """With `passphrase` and `auto`: the user's passphrase. Opening takes up to a second, and 128 MiB of memory."""
+    """With `passphrase` and `auto`: the user's passphrase. Opening the store takes up to a second, and 128
+    MiB of memory."""
 
     session_cache_seconds: int = 0
     """How long the kernel's keyring keeps the opened key for the user's other processes; 0: not at all."""
@@ -149,7 +150,7 @@ def transaction_id(value: Union[Transaction, str, None]) -> Optional[str]:
 
 
 class GivenKeys(Dict[str, Any]):
-    """`keys` of the manifest, without the program's own secret store, which JSON cannot express."""
+    """The manifest's parameter `keys`, without the program's own secret store, which JSON cannot express."""
 
     def __init__(self, keys: Keys) -> None:
         self.given = keys
@@ -168,7 +169,7 @@ class GivenKeys(Dict[str, Any]):
 
 
 def given_keys(value: Optional[Keys]) -> GivenKeys:
-    """`keys` of the manifest: always present, because library and daemon have different defaults."""
+    """The manifest's parameter `keys`: always present, because library and daemon have different defaults."""
     if value is None:
         value = Keys()
     if not isinstance(value, Keys):
@@ -177,7 +178,7 @@ def given_keys(value: Optional[Keys]) -> GivenKeys:
 
 
 def given_new_keys(value: Optional[Keys]) -> Optional[GivenKeys]:
-    """`newKeys` of the manifest; None: the same as `keys`."""
+    """The manifest's parameter `newKeys`; None: the same as `keys`."""
     return None if value is None else given_keys(value)
 
 
@@ -253,8 +254,8 @@ def encoded(value: Any, name: str = "parameters") -> bytes:
 
     Raises:
         EnrollInvalidArgument: a value cannot be written as JSON, the text is longer than 1 MiB, or it contains
-        something that the core does not read. It is refused here, because a daemon could not say which message that
-        was.
+        something that the core does not read. Such a value is refused here, because a daemon could not say which
+        message it could not read.
     """
     try:
         written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

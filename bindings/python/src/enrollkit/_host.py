@@ -74,13 +74,14 @@ Transport = Callable[[HTTPRequest], HTTPResponse]
 """Sends one request. It must follow no redirects, resend nothing and check certificates. Several threads call it
 at once, and it must not use a client (`EnrollReentrant`). If it raises, the call that needed the response fails:
 `TimeoutError` becomes `EnrollTimeout`, `ssl.SSLError` becomes `EnrollTLS`, any other `OSError` becomes `EnrollNetwork`,
-and every other exception becomes `EnrollInternal`, each with the exception as its cause. Library and daemon call it
-alike; a daemon waits at most `HTTPRequest.timeout`, for a response of at most 1 MiB with its headers.
+and every other exception becomes `EnrollInternal`, each with the exception as its cause. The library and a daemon
+call it in the same way; a daemon waits for at most `HTTPRequest.timeout`, and the response with its headers may have
+at most 1 MiB.
 """
 
 AsyncTransport = Callable[[HTTPRequest], Union[HTTPResponse, Awaitable[HTTPResponse]]]
-"""The same for `enrollkit.aio`. It may be a coroutine function, which runs in the client's event loop and is cancelled
-when the caller stops waiting for its answer.
+"""A `Transport` for `enrollkit.aio`. It may also be a coroutine function, which runs in the client's event loop and
+is cancelled when the caller stops waiting for its answer.
 """
 
 
@@ -159,9 +160,10 @@ def response_parts(answer: object) -> Tuple[int, List[Tuple[str, str]], bytes]:
 
 
 def secret_bytes(kept: Any) -> bytes:
-    """
+    """The 32 bytes that a secret store returned.
+
     Raises:
-        TypeError, ValueError: a secret store returned something else.
+        TypeError, ValueError: the secret store returned something else.
     """
     secret = bytes(memoryview(kept))
     if len(secret) != SECRET_SIZE:
@@ -178,10 +180,11 @@ class _Failure(NamedTuple):
 
 
 class Parts:
-    """The program's own parts for one client, or for one command about a store, with their last failures.
+    """The program's own transport and secret store (its parts) for one client, or for one command about a store, with
+    their last failures.
 
-    The exceptions stay here: library and daemon get a status, and the call that fails with it gets the exception as
-    its cause.
+    The exceptions stay here: the library or the daemon gets a status, and the call that fails because of it gets the
+    exception as its cause.
     """
 
     def __init__(self, transport: Optional[Callable[[HTTPRequest], Any]], secrets: Optional[SecretStore]) -> None:

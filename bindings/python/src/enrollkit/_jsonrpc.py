@@ -25,7 +25,8 @@ NO_MORE = ""
 LONGEST_LINE = 1 << 26
 """The limit for a line from the daemon, in bytes: more than the daemon ever queues for a host that reads slowly."""
 
-# This side waits this much longer, so that the daemon's own timeout, in whole seconds, passes first if possible.
+# This side waits so many seconds longer than the daemon, so that the daemon's own timeout, in whole seconds, passes
+# first if possible.
 _GRACE = 1.0
 _NO_LIMIT = 86_400
 
@@ -51,7 +52,7 @@ class Conversation:
         self.ended: Optional[EnrollError] = None
 
     def request(self, method: str, parameters: Mapping[str, Any], done: Callable[[Outcome], None]) -> Tuple[int, bytes]:
-        """The number and the message of a new request; `done` is called once.
+        """Registers a new request, and returns its number and its message. `done` is called once with the outcome.
 
         Raises:
             EnrollDaemonEnded: the daemon has ended.
@@ -59,7 +60,8 @@ class Conversation:
         number = next(self._ids)
         content = encoded({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters})
         self._waiting[number] = done
-        # The order matters: if the daemon ends in between, either this check or `end` finds the request.
+        # This check must follow the registration above: if the daemon ends in between, either this check or `end`
+        # finds the request.
         if self.ended is not None and self._waiting.pop(number, None) is not None:
             raise self._the_end()
         return number, content + b"\n"
@@ -119,7 +121,7 @@ class Conversation:
             done(self._failure(error))
 
     def _taken(self) -> Iterator[Callable[[Outcome], None]]:
-        """Removes the waiting calls one by one, and gives their callbacks."""
+        """Removes the waiting calls one by one, and yields their callbacks."""
         while self._waiting:
             try:
                 yield self._waiting.popitem()[1]

@@ -1,4 +1,4 @@
-"""The client over the C library. Commands are called by name; tokens have a C function of their own.
+"""The client over the C library. Commands are called by name; tokens have C functions of their own.
 
 The library calls back on its own threads. The only code of the program that runs there is a transport or a secret
 store; its exceptions become statuses. `user_data` is a number, which is looked up: a late callback finds no entry, and
@@ -224,8 +224,7 @@ class NativeSession:
             handle = self._usable()
             if self._subscription is None:
                 ticket, error = ctypes.c_int64(), _abi.Error.empty()
-                # A late event carries a number that leads to no session, so the end of the subscription needs no
-                # callback.
+                # No session has the number of a late event any more, so the end of the subscription needs no callback.
                 status = self._library.enroll_events_subscribe(
                     handle, _EVENT, self._number, _abi.ENDED(), ctypes.byref(ticket), ctypes.byref(error)
                 )
@@ -258,7 +257,7 @@ class NativeSession:
         return self._handle is None
 
     def settle(self, done: Callable[[], None]) -> None:
-        """Calls `done` after all events that were sent so far; at once if there can be none."""
+        """Calls `done` after all events that were sent so far; at once if no events can be pending."""
         if self._handle is None or self._subscription is None:
             return done()
         try:
@@ -319,8 +318,8 @@ def call(library: ctypes.CDLL, command: str, parameters: Mapping[str, Any]) -> D
 
 
 def _call_with_host(library: ctypes.CDLL, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
-    """As `call`, for a store with the program's own key provider: JSON cannot express that provider, so this calls the
-    C functions."""
+    """Like `call`, but for a store with the program's own key provider: JSON cannot express that provider, so this
+    calls the C functions."""
     store = text_bytes("store", parameters["store"])
     texts: List[Any] = []
     keys: List[Any] = []
@@ -367,7 +366,7 @@ def _taken(library: ctypes.CDLL, buffer: _abi.Buffer) -> Dict[str, Any]:
 
 
 def _set_text(target: ctypes.Structure, name: str, value: Optional[str]) -> Optional[bytes]:
-    """Sets a text and its size. Returns the bytes, which must be kept as long as the struct is used."""
+    """Sets a text and its size. Returns the bytes, which must be kept while the struct is used."""
     content, size = text_bytes(name, value)
     setattr(target, name, content)
     setattr(target, f"{name}_size", size)
@@ -375,7 +374,7 @@ def _set_text(target: ctypes.Structure, name: str, value: Optional[str]) -> Opti
 
 
 def _keys(given: Keys, host: Optional[Host]) -> Tuple[_abi.Keys, List[Optional[bytes]]]:
-    """The provider of a store's key, for C, and the objects that must be kept as long as it is used."""
+    """The provider of a store's key, for C, and the objects that must be kept while the provider is used."""
     keys = _abi.Keys(struct_size=ctypes.sizeof(_abi.Keys))
     if given.host is not None:
         keys.provider = _abi.KEYS_HOST
@@ -599,7 +598,8 @@ def _end() -> None:
 
 
 def _forked() -> None:
-    """In a forked child no callback of the parent's calls arrives, and the child must close nothing of the parent's."""
+    """Forgets the parent's objects in a forked child: no callback of the parent's calls arrives there, and the child
+    must not close anything of the parent."""
     for registry in (_completions, _sessions, _hosts, _inside):
         registry.clear()
 

@@ -2,7 +2,8 @@
 
 docs/json-rpc.md, "What the daemon asks its host".
 This module does no input and output: its caller runs each request on a thread or in an event loop, and writes the
-answer. An exception of the program's own parts stays in this process, as the cause of the call that fails with it.
+answer. An exception of the program's own parts stays in this process, as the cause of the error of the call that
+fails because of it.
 """
 
 from __future__ import annotations
@@ -49,11 +50,11 @@ class Question:
         self.method = method
         self.parameters = parameters
         self.parts: Optional[Parts] = None
-        """The part that answers; None if there is none."""
+        """The program's parts that answer; None if there are none."""
         self.is_over = False
         """The daemon no longer waits for the answer."""
         self.give_up: Callable[[], object] = lambda: None
-        """The function to call then."""
+        """The function to call when the daemon no longer waits."""
         self._came = time.monotonic()
 
     @property
@@ -119,8 +120,8 @@ class Question:
 
     def _failed(self, failure: BaseException) -> bytes:
         means = transport_status(failure) if self.is_http else secret_status(failure)
-        # A daemon does not accept `internal` here: the call ends with `network`, and `failed` keeps the real meaning
-        # for it.
+        # A daemon does not accept `internal` here: the call ends with `network`, and `failed` records the real status
+        # for that call.
         told = "network" if means == "internal" else means
         if self.parts is not None and not self.is_over:
             self.parts.failed(self._part, failure, means, told)
@@ -242,7 +243,7 @@ def store_parts(parameters: Mapping[str, Any]) -> Optional[Parts]:
 class Threads:
     """Runs jobs on at most `limit` threads, which start when they are needed and do not keep the program from ending.
 
-    The executors of the standard library do: a job that hangs in one keeps the interpreter from ending.
+    The standard library's executors do not fit: a job that hangs in an executor keeps the interpreter from ending.
     """
 
     def __init__(self, name: str, limit: int) -> None:

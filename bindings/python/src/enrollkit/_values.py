@@ -14,7 +14,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 class Word(str, Enum):
     """An enum whose members are the words of the manifest: `Step.EMAIL_PENDING == "emailPending"`.
 
-    A word of a newer library, which this package does not know, is a member without its own name.
+    A newer library's word that this package does not know becomes a member without a name of its own.
     """
 
     __str__ = str.__str__
@@ -86,7 +86,7 @@ def number(value: object) -> int:
 
 
 def moment(value: object) -> datetime:
-    """A point in time. One outside Python's calendar becomes the calendar's first or last date."""
+    """A point in time. A time outside Python's calendar becomes the calendar's first or last date."""
     seconds = number(value)
     try:
         return _EPOCH + timedelta(seconds=seconds)

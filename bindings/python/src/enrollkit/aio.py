@@ -161,7 +161,7 @@ class Library(AsyncCoreCommands):
         return f"<enrollkit.aio.Library {self._native._name}>"
 
     async def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
-        # Some commands read a store, or derive a key from a passphrase for a second.
+        # Some commands read a store, or spend a second on deriving a key from a passphrase.
         result: Dict[str, Any] = await _in_a_thread(_library.call, self._native, command, parameters)
         return result
 
@@ -202,7 +202,8 @@ def _threaded(transport: AsyncTransport, owner: object) -> Transport:
     return send
 
 
-# Seconds between two checks whether the call still needs the response: the library does not report that by itself.
+# Seconds between two checks whether the call still needs the response. The checks are needed because the library does
+# not report it.
 _LOOK = 0.1
 
 
@@ -280,9 +281,10 @@ class Daemon(AsyncCoreCommands):
     """A process of `enrolld` for the clients that are opened with it: a crash of the daemon does not affect this
     process, or vice versa.
 
-    It starts with the `async with` block or the first call, and belongs to that event loop. It asks this process
-    for HTTP and secrets that the program serves itself: coroutine functions answer in the loop, functions and
-    secret stores on threads that start when they are needed, at most 64 and 16.
+    It starts with the `async with` block or the first call, and belongs to the event loop that runs then. It sends
+    this process requests for the HTTP and the secrets that the program serves itself. Coroutine functions answer in
+    the loop. Functions and secret stores answer on threads that start when they are needed: at most 64 for functions,
+    and 16 for secret stores.
 
     Args:
         path: The program. None: $ENROLLD, else the program in the wheel, else the one in $PATH.
@@ -432,7 +434,7 @@ class Daemon(AsyncCoreCommands):
     async def _ask_with(self, parts: Parts, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
         """Runs a command about a store whose key the program guards.
 
-        The daemon's requests for such a command name no client, so only one runs at a time.
+        The daemon's requests for such a command name no client, so only one such command runs at a time.
         """
         check_not_serving(self)
         await self._started()
@@ -477,7 +479,7 @@ class Daemon(AsyncCoreCommands):
             if parts is not None:
                 self._questions.opened(answer, client, parts)
             if answer.is_over and client is not None:
-                # The caller that opened it no longer waits.
+                # The caller that opened the client no longer waits.
                 self._close_client(client)
             answer.settle_here(outcome)
 
@@ -498,7 +500,8 @@ class Daemon(AsyncCoreCommands):
             self._write(self._conversation.request("client.close", {"client": client}, lambda _: None)[1])
 
     def _keep(self, task: asyncio.Task[None]) -> None:
-        """Keeps a reference, because the loop itself does not keep a task from being collected."""
+        """Keeps a reference to the task, because the loop itself does not keep a task from being
+        collected as garbage."""
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
 
@@ -510,7 +513,8 @@ class Daemon(AsyncCoreCommands):
     async def _answer(self, question: Question) -> None:
         work = asyncio.ensure_future(self._asked(question))
         try:
-            # If this task is cancelled, that differs from a cancellation by the program's own code.
+            # This waits for a separate task, so that a cancellation of this task differs from one by the program's
+            # own code.
             await asyncio.wait({work})
         except asyncio.CancelledError:
             work.cancel()
@@ -595,7 +599,7 @@ class _DaemonSession:
         self._daemon = daemon
         self._conversation = conversation
         self._client = client
-        # The daemon's requests for this client are answered as long as this session exists.
+        # The daemon's requests for this client are answered while this session exists.
         self._parts = parts
         self._is_subscribed = False
         self._is_closed = False
@@ -841,8 +845,8 @@ class Client(AsyncClientCommands):
         """Signs the user in: begins a transaction, opens the browser, and waits for the redirect.
 
         If the tokens of an earlier sign-in still wait for the user's confirmation, no browser opens: `confirm` is
-        called with their profile, or without `confirm` the state is returned. They wait if `confirm` raised, or if the
-        program ended before the answer.
+        called with their profile, or without `confirm` the state is returned. Tokens wait in this way if `confirm`
+        raised, or if the program ended before the user's answer.
 
         Requires a loopback redirect, which arrives by itself. With any other redirect, call `begin`, and pass the
         redirect to `resume` or `handle_url` in the process that receives it. For options that `sign_in` does not have,
@@ -898,7 +902,7 @@ class Client(AsyncClientCommands):
                 # The transaction is still pending, and the error says so.
                 raise
             except BaseException:
-                # Cancelling only tells the core that nobody waits: if it fails, nothing is lost.
+                # Cancelling only reports to the core that nobody waits any more: if it fails, nothing is lost.
                 with contextlib.suppress(EnrollError):
                     await self.cancel(transaction=transaction)
                 raise
@@ -914,7 +918,7 @@ class Client(AsyncClientCommands):
     async def _outcome(
         self, transaction: Transaction, opened: Optional[asyncio.Future[None]], limit: Optional[float]
     ) -> State:
-        """Waits as `await_outcome` does. Raises the exception of `opened`, unless the user has signed in before."""
+        """Waits as `await_outcome` does. Raises the exception of `opened`, unless the user signs in first."""
         if opened is None:
             return await self.await_outcome(transaction, timeout=limit)
         outcome = asyncio.ensure_future(self.await_outcome(transaction, timeout=limit))

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Auth(Shared):
     """Puts a client's access token on each request to some origins, with a proof if the token is of type DPoP.
 
-    The total timeout of a request covers the wait for its token. A copy uses the same client; pickling it raises
-    `EnrollUnsupported`, as for the client.
+    The total timeout of a request covers the wait for its token. A copy uses the same client; pickling raises
+    `EnrollUnsupported`, as pickling a client does.
 
     Args:
         client: A client of `enrollkit.aio` that is signed in.
@@ -36,8 +36,8 @@ class Auth(Shared):
         resource, scope: As for `Client.access_token`: the API that the token is for, and what it may do there.
 
     Raises:
-        EnrollInvalidArgument: no origin is given, or one is neither https nor a loopback address; or a request to a
-            loopback address would go through a proxy.
+        EnrollInvalidArgument: no origin is given, or an origin is neither https nor a loopback address; or a request
+            to a loopback address would go through a proxy.
         EnrollError: the error of `Client.access_token`, raised by the call that would have sent the request.
         EnrollHandle: the client is closed.
     """
@@ -86,7 +86,7 @@ class Auth(Shared):
             response.release()
 
     def _place(self, url: URL) -> Optional[Place]:
-        """Where the request goes; None if that server gets no token."""
+        """The destination of the request; None if that server gets no token."""
         try:
             place = _place(url)
         except EnrollInvalidArgument:
@@ -125,5 +125,5 @@ def _origin(url: str) -> Origin:
 
 
 def _is_repeatable(request: ClientRequest) -> bool:
-    """Whether the body can be sent again: a payload says whether it was consumed."""
+    """Whether the body can be sent again: aiohttp's payload object says whether the body was consumed."""
     return not getattr(request.body, "consumed", False)

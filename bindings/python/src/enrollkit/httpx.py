@@ -3,7 +3,7 @@ client of `enrollkit.aio`. The package does not install httpx; `pip install enro
 
 Every request gets a valid token. A request that the server rejects with 401 is sent once more: with the nonce that the
 server requires (RFC 9449 §9), or with a token that was renewed in the meantime. Only a request without a body, or with
-one that httpx has whole in memory, is repeated. After a redirect to another origin, that server gets no token.
+a body that httpx has in memory as a whole, is repeated. After a redirect to another origin, that server gets no token.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ._given import invalid
 class Auth(Shared, httpx.Auth):
     """Puts a client's access token on each request, with a proof if the token is of type DPoP.
 
-    A request waits for its token as long as httpx may wait for data (the read timeout), and at most 30 seconds. A copy
-    uses the same client; pickling it raises `EnrollUnsupported`, as for the client.
+    A request waits for its token for at most the read timeout of httpx, and never longer than 30 seconds. A copy uses
+    the same client; pickling raises `EnrollUnsupported`, as pickling a client does.
 
     Args:
         client: A client that is signed in.
@@ -96,7 +96,7 @@ class Auth(Shared, httpx.Auth):
 
 
 class AsyncAuth(Shared, httpx.Auth):
-    """As `Auth`, for asyncio and a client of `enrollkit.aio`."""
+    """Like `Auth`, but for asyncio and a client of `enrollkit.aio`."""
 
     def __init__(
         self,

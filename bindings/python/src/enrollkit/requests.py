@@ -28,7 +28,7 @@ from ._given import Seconds, invalid, seconds
 class Auth(Shared, AuthBase):
     """Puts a client's access token on each request, with a proof if the token is of type DPoP.
 
-    A copy uses the same client; pickling it raises `EnrollUnsupported`, as for the client.
+    A copy uses the same client; pickling raises `EnrollUnsupported`, as pickling a client does.
 
     Args:
         client: A client that is signed in.
@@ -102,12 +102,12 @@ class _Hook(Shared):
             try:
                 if step is Step.RENEWAL:
                     self._auth._renew(exchange, limit(_read_timeout(options.get("timeout"))))
-                # This changes the same object: requests builds the requests of later redirects from it.
+                # The same request object is changed, because requests builds the requests of later redirects from it.
                 nonce = response.headers.get("DPoP-Nonce") if step is Step.NONCE else None
                 self._auth._sign(request, exchange, place, nonce)
             except EnrollError:
                 break
-            # The body of the refusal is not read: it may have no end.
+            # The body of the refused response is not read, because it may have no end.
             response.close()
             response.request = refused
             again: Response = response.connection.send(request, **options)
@@ -131,7 +131,7 @@ _ADAPTER = HTTPAdapter()
 
 
 def _place(request: PreparedRequest) -> Place:
-    """Where requests sends the request, with the path as urllib3 sends it.
+    """The destination to which requests sends the request, with the path as urllib3 sends it.
 
     Raises:
         EnrollInvalidArgument: a token must not be sent there.

@@ -2,8 +2,8 @@
  * enroll_jni.c - libenroll for the JVM: the functions that org.enrollkit.Native declares, and nothing more.
  *
  * Texts are byte arrays of UTF-8 in both directions: JNI's own strings are "modified" UTF-8, which encodes NUL and
- * characters outside the BMP differently. C holds one reference to an object of the JVM, the class: callbacks carry
- * numbers, and the class looks them up. A late callback finds nothing, and does no harm.
+ * characters outside the BMP differently. C holds a reference to only one object of the JVM, the class. Callbacks
+ * carry numbers, and the class finds the object of each number. A late callback finds no object, and does no harm.
  *
  * Failures are thrown as org.enrollkit.EnrollException. Nothing here prints.
  */
@@ -31,7 +31,7 @@ static pthread_key_t attached;
 static pthread_once_t attached_once = PTHREAD_ONCE_INIT;
 static int attached_failed;
 
-/* Runs when a thread ends that this file attached. */
+/* Runs when a thread that this file attached to the JVM ends. */
 static void detach(void *unused) {
   (void)unused;
   (*machine)->DetachCurrentThread(machine);
@@ -45,8 +45,8 @@ static JNIEnv *environment(void) {
   if ((*machine)->GetEnv(machine, &env, JNI_VERSION_1_6) == JNI_OK) return env;
   pthread_once(&attached_once, make_attached);
   if (attached_failed != 0) return NULL;
-  /* The library's threads block all signals. The JVM needs the signals that a thread raises itself, for null
-   * pointers and safepoints: a blocked one ends the process. */
+  /* The library's threads block all signals. The JVM needs the signals that a thread raises itself, for null pointers
+   * and safepoints: if such a signal is blocked, it ends the process. */
   sigset_t own;
   sigemptyset(&own);
   sigaddset(&own, SIGSEGV);
@@ -90,7 +90,7 @@ static bool leave(JNIEnv *env) {
 
 /* ---- Texts ---------------------------------------------------------------------------------------------------- */
 
-/* A text from Java: a copy, because it may hold a PIN and is wiped. */
+/* A copy of a text from Java. It is wiped after its use, because the text may be a PIN. */
 typedef struct text {
   char *data;
   size_t size;
@@ -143,7 +143,7 @@ static bool texts_in(JNIEnv *env, jobjectArray array, text *into, size_t count) 
   return true;
 }
 
-/* Returns NULL with an exception pending. */
+/* Copies bytes into a new array of the JVM; if that fails, returns NULL with an exception pending. */
 static jbyteArray bytes_out(JNIEnv *env, const char *data, size_t size) {
   if (size > INT32_MAX) {
     throw_out_of_memory(env);
@@ -158,7 +158,7 @@ static jbyteArray string_out(JNIEnv *env, const char *data) { return bytes_out(e
 
 /* ---- Failures ------------------------------------------------------------------------------------------------- */
 
-/* Makes an EnrollException; returns NULL with another exception pending. */
+/* Makes an EnrollException; if that fails, returns NULL with another exception pending. */
 static jthrowable failure_of(JNIEnv *env, const enroll_error *error) {
   jbyteArray blame = string_out(env, enroll_blame_name(error->blame));
   jbyteArray oauth_error = blame == NULL ? NULL : string_out(env, error->oauth_error);

@@ -1,4 +1,4 @@
-// The base of the generated commands: a call by name, to either core.
+// The base of the generated commands: it calls a command by name, in either core.
 
 package org.enrollkit
 
@@ -29,7 +29,8 @@ internal interface Port {
 
   suspend fun unsubscribe()
 
-  /** Blocks until a renewal that was sent is stored. A second call does nothing. */
+  /** Closes the client or the core. Blocks until the result of a renewal that was sent is stored. A second
+   *  call does nothing. */
   fun close()
 }
 
@@ -38,7 +39,7 @@ internal fun requireOpen(isClosed: AtomicBoolean, what: String) {
   if (isClosed.get()) throw EnrollException(Status.HANDLE, "this $what is closed", "client")
 }
 
-/** Owns a port, and closes the port once this object is unreachable. [keeps] stays reachable as long as this object. */
+/** Owns a port, and closes the port once this object is unreachable. While this object is reachable, so is [keeps]. */
 internal class Caller(private val port: Port, private val keeps: Any? = null) {
   private val watch = Reaper.watch(this, port::close)
 
@@ -83,7 +84,7 @@ internal class Caller(private val port: Port, private val keeps: Any? = null) {
   }
 }
 
-/** Marks the coroutines of a host's transport, on any thread. */
+/** Marks the coroutines that run a host's transport, on whatever thread. */
 internal object InsideTransport : CoroutineContext.Element, CoroutineContext.Key<InsideTransport> {
   override val key: CoroutineContext.Key<*> get() = this
 }
@@ -115,7 +116,7 @@ internal class Parameters {
 
   val hasHostKeys: Boolean get() = givenKeys.values.any { it is Keys.Host }
 
-  /** All parameters as JSON. A secret store of the host's own appears as one word. */
+  /** All parameters as JSON. In it, one word replaces a secret store of the host's own. */
   fun json(): JsonObject {
     val all = members + givenKeys.mapValues { (_, keys) -> keys.encode() }
     return JsonObject(all).also { refuseUnreadable(it, 1) }

@@ -66,8 +66,8 @@ internal class DaemonConnection private constructor(private val process: Process
 
   /**
    * Ends the daemon in order: the daemon first stores renewals that were sent. If the daemon may still have to send
-   * requests to this program, it gets a signal and its input stays open for the answers until its output ends.
-   * Otherwise its input is closed, which ends it.
+   * requests to this program, it gets a signal, and its input stays open for this program's answers until the daemon's
+   * output ends. Otherwise its input is closed, which ends the daemon.
    */
   fun close() {
     if (!isClosing.compareAndSet(false, true)) return

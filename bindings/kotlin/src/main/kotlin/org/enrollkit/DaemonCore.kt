@@ -52,7 +52,7 @@ private class DaemonPort(
     return connection.host.serving(HostSecrets(secrets, log)) { connection.request(command, json) }
   }
 
-  /** The host's secret stores, in a command about a store. */
+  /** The host's own secret store, if these parameters of a command about a store contain one. */
   private fun Parameters.secrets(): SecretStore? {
     val old = (keysNamed("keys") as? Keys.Host)?.secrets
     val new = (keysNamed("newKeys") as? Keys.Host)?.secrets

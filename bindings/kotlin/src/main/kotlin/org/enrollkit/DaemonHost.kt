@@ -83,7 +83,8 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     }
   }
 
-  /** Releases a closed client once it has sent no request for a while: a renewal that was sent may still need one. */
+  /** Releases a closed client once it has sent no request for a while: a renewal that was sent may
+   *  still need requests. */
   fun closed(client: String) {
     val served = synchronized(clients) { clients[client] } ?: return
     work.launch {
@@ -98,7 +99,7 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
   /** Runs a command about a store to its end. The daemon's requests for it name no client, so only one such command
    * runs at a time.
    *
-   * @throws EnrollException [Status.REENTRANT]: a secret store called it, perhaps inside such a command
+   * @throws EnrollException [Status.REENTRANT]: a secret store made this call, perhaps inside such a command
    */
   suspend fun <T> serving(secrets: HostSecrets, run: suspend () -> T): T {
     if (HostSecrets.isHere) {
@@ -167,7 +168,7 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     }
   }
 
-  /** The parts that serve a client's requests; null: the client was closed. */
+  /** The transport and the secret store that serve a client's requests; null if the client was closed. */
   private fun served(client: String?): Deferred<Served?> {
     if (client == null) return CompletableDeferred(command)
     return synchronized(clients) {
@@ -262,7 +263,8 @@ private fun message(id: JsonElement, more: kotlinx.serialization.json.JsonObject
  * repeats the number of the error. */
 private const val DEFECT = "host.http.send with the error -32099"
 
-/** Replaces this failure anywhere in a message of the daemon: the status becomes `internal` instead of `network`. */
+/** Replaces the failure [DEFECT] anywhere in a message of the daemon: the status becomes `internal`
+ *  instead of `network`. */
 internal fun withDefects(line: String, message: JsonObject): JsonObject =
   if (DEFECT in line) message.withDefects() as JsonObject else message
 
@@ -284,10 +286,10 @@ private val INTERNAL = with(Status.INTERNAL) {
   )
 }
 
-/** The core reads every header of these names, and only the first one of any other name. */
+/** The core reads every header with one of these names, and only the first header with any other name. */
 private val LISTS = setOf("cache-control", "www-authenticate")
 
-/** The response as the daemon reads it: each header once. */
+/** The response as the daemon reads it: each header name occurs once. */
 private fun HttpResponse.encode(): JsonObject = buildJsonObject {
   val once = java.util.TreeMap<String, String>(String.CASE_INSENSITIVE_ORDER)
   for ((name, value) in headers) {

@@ -63,7 +63,8 @@ public class Enroll private constructor(private val caller: Caller, private val 
       if (options.waitForPlatform) put("waitForPlatform", JsonPrimitive(true))
       if (options.renewInBackground) put("renewInBackground", JsonPrimitive(true))
     }
-    // The client is made in here: if this coroutine is cancelled, the caller does not get it, and the reaper closes it.
+    // The client is made inside this block: if this coroutine is cancelled, the caller does not get it, and the reaper
+    // closes it.
     return withContext(Dispatchers.IO) {
       val hub = EventHub()
       val port = core.open(parameters, options.transport, hub)
@@ -72,8 +73,8 @@ public class Enroll private constructor(private val caller: Caller, private val 
   }
 
   /**
-   * Closes all clients that were opened here, and ends the daemon. Renewals that were sent are stored first; it blocks
-   * until then. A second call does nothing.
+   * Closes all clients that were opened here, and ends the daemon. Blocks until the results of renewals that were sent
+   * are stored. A second call does nothing.
    */
   override fun close() {
     caller.close()
@@ -96,7 +97,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
     }
 
     /**
-     * The core as a separate process, which ends with this one.
+     * The core as a separate process, which ends when this process ends.
      *
      * @param program the daemon, `enrolld`: a path, or a name that is looked up in `PATH`
      * @param logLevel `error`, `warning`, `info` or `debug`
@@ -129,7 +130,7 @@ public class ClientOptions(
 
 /** A library or a daemon. */
 internal interface Core {
-  /** For commands without a client; closing it closes everything. */
+  /** The port for commands without a client. Closing this port closes all clients and the core. */
   val port: Port
 
   val log: EnrollLog?

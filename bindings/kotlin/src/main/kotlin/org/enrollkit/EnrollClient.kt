@@ -30,12 +30,13 @@ public class EnrollClient internal constructor(
 ) : ClientCommands(caller), AutoCloseable {
   internal val redirectHint = RedirectHint(log)
 
-  /** The events of this client since the start of collecting, in order; ends when the client is closed. */
+  /** The events of this client in order, beginning when the flow is collected. The flow ends when the
+   *  client is closed. */
   public val events: Flow<Event> = flow {
     listening { channel -> for (event in channel) emit(event) }
   }
 
-  /** The state of the registration, then every later state; ends when the client is closed. */
+  /** The current state of the registration, then every later state. The flow ends when the client is closed. */
   public val states: Flow<State> = flow {
     listening { channel ->
       emit(registration.state())
@@ -82,7 +83,7 @@ public class EnrollClient internal constructor(
    *
    * @param resource as in [accessToken]
    * @param scope as in [accessToken]
-   * @throws EnrollException as [accessToken]
+   * @throws EnrollException as [accessToken] does
    */
   public suspend fun refresh(
     timeout: Duration = 30.seconds,
@@ -95,9 +96,9 @@ public class EnrollClient internal constructor(
    * user leaves the browser, the sign-in is cancelled, and the returned state says so. If an earlier sign-in waits for the
    * user's confirmation, no browser opens, and that state is returned: ask, then confirm its transaction.
    *
-   * With a loopback redirect, the sign-in is also cancelled if this coroutine is, or if [userAgent] fails. If the
-   * browser does not return within 30 seconds, a line in the log says what may be wrong. The log is the [EnrollLog]
-   * or, without one, the logger `org.enrollkit` of `java.util.logging`.
+   * With a loopback redirect, the sign-in is also cancelled if this coroutine is cancelled or if [userAgent] fails. If
+   * the browser does not return within 30 seconds, a line in the log says what may be wrong. The log is the
+   * [EnrollLog] or, without one, the logger `org.enrollkit` of `java.util.logging`.
    *
    * On a desktop, with a loopback redirect:
    * ```
@@ -144,8 +145,8 @@ public class EnrollClient internal constructor(
     }
   }
 
-  /** Cancels a transaction after a failure. This only tells the core that nobody waits: if it fails, nothing is
-   * lost. */
+  /** Cancels a transaction after a failure. This only reports to the core that nobody waits any more: if the report
+   * fails, nothing is lost. */
   private suspend fun leave(transaction: Transaction) {
     withContext(NonCancellable) {
       try {
@@ -156,15 +157,15 @@ public class EnrollClient internal constructor(
   }
 
   /**
-   * Like [signIn] with a [UserAgent], but with a lambda. It shows [the URL][UserAgent.open], and returns the URL that
-   * reached the app:
+   * Like [signIn] with a [UserAgent], but with a lambda. The lambda shows [the URL][UserAgent.open], and returns the
+   * URL that reached the app:
    * ```
    * val state = client.signIn { url, redirectUri ->
    *   show(url)
    *   links.first { it.startsWith(redirectUri) }
    * }
    * ```
-   * With a loopback redirect it returns null, since the core's listener receives the redirect:
+   * With a loopback redirect the lambda returns null, since the core's listener receives the redirect:
    * ```
    * val state = client.signIn { url, _ -> println("Open this in your browser: $url"); null }
    * ```
@@ -172,7 +173,7 @@ public class EnrollClient internal constructor(
    * @param kind the kind of transaction; [Status.UNSUPPORTED] if its action is not to open a URL
    * @param options how to begin
    * @param timeout how long the user may take, with a loopback redirect
-   * @param open what [UserAgent.open] does
+   * @param open the lambda; it does what [UserAgent.open] does
    */
   public suspend fun signIn(
     kind: TransactionKind = TransactionKind.SIGN_IN,

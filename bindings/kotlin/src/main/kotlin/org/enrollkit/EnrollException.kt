@@ -3,15 +3,15 @@ package org.enrollkit
 import kotlin.time.Duration
 
 /**
- * A command failed. Decide by its [status]. The message says what happened and what was expected, for a log; it
- * contains no secret.
+ * A command failed. Its [status] says what your app can do. The message says what happened and what was expected, for
+ * a log; it contains no secret.
  */
 public open class EnrollException(
   /** All that is known about the failure. */
   public val error: EnrollError,
   cause: Throwable? = null,
 ) : Exception("${error.status.wire}: ${error.message}", cause) {
-  /** For a host's own transport and secret store: why they failed, and the field at fault. */
+  /** Makes an exception for a host's own transport or secret store to throw: why it failed, and the field at fault. */
   public constructor(
     status: Status,
     message: String,

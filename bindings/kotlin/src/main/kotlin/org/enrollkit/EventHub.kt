@@ -29,7 +29,7 @@ internal class EventHub {
       try {
         port.unsubscribe()
       } catch (_: EnrollException) {
-        // The client is closed, and its subscription with it.
+        // The client is closed, and so its subscription has ended, too.
       }
     }
   }

@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 /** A host's secret store, as a core calls it: exceptions of the host's code become statuses and are logged. */
 internal class HostSecrets(private val store: SecretStore, private val log: EnrollLog?) {
-  /** The bytes, which the caller wipes; null if there are none. */
+  /** Loads the bytes of a secret, which the caller wipes; null if there is no such secret. */
   fun load(name: String): HostAnswer<ByteArray?> = keeping("load") {
     val found = store.load(name)
     if (found != null && found.size != SIZE) {
@@ -48,8 +48,8 @@ internal class HostSecrets(private val store: SecretStore, private val log: Enro
 }
 
 /**
- * Two secret stores, for the command that moves a key from [old] to [new]: its requests do not say which of the two
- * they mean. The command loads all old secrets before it saves the first new secret, and it uses no name twice.
+ * Two secret stores, for the command that moves a key from [old] to [new]: the core's requests do not say which of the
+ * two they mean. The command loads all old secrets before it saves the first new secret, and it uses no name twice.
  */
 internal class MovingSecrets(private val old: SecretStore, private val new: SecretStore) : SecretStore {
   private val moved = ConcurrentHashMap.newKeySet<String>()

@@ -23,7 +23,7 @@ internal sealed interface HostAnswer<out T> {
   class Given<T>(val value: T) : HostAnswer<T>
 
   /**
-   * The reason is in the log.
+   * The host's code failed; the reason is in the log.
    *
    * @property isUnsent nothing of the request left this machine
    */
@@ -32,12 +32,12 @@ internal sealed interface HostAnswer<out T> {
 
 /** A host's transport, as a core calls it: its exceptions become statuses, and its responses are checked. */
 internal class HostTransport(private val transport: HttpTransport, private val log: EnrollLog?) {
-  /** For a daemon: called in a coroutine that is cancelled when the daemon no longer waits. */
+  /** Sends a request for a daemon. Called in a coroutine that is cancelled when the daemon no longer waits. */
   suspend fun send(request: HttpRequest): HostAnswer<HttpResponse> = answering(request) {
     withTimeout(request.timeoutMillis.milliseconds) { transport.send(request) }
   }
 
-  /** For C: called on a thread of the library, which waits. Returns the status. */
+  /** Sends a request for C. Called on a thread of the library, which waits. Returns the status. */
   fun send(request: HttpRequest, response: Long): Int {
     val answer = answering(request) {
       // The host's code runs on the JVM's own threads, because the library's threads have small stacks.
@@ -113,7 +113,8 @@ internal class HostTransport(private val transport: HttpTransport, private val l
 private const val MOST_HEADERS = 256
 private const val LONGEST_HEADER = 16 shl 10
 
-/** The reason for which a core refuses the response; null if there is none. The text quotes nothing of the response. */
+/** The reason for which a core refuses the response; null if the core accepts it. The text quotes nothing
+ *  of the response. */
 private fun HttpResponse.flaw(responseLimit: Int): String? {
   fun isText(text: String) = Charsets.UTF_8.newEncoder().canEncode(text) && text.toByteArray().size <= LONGEST_HEADER
   fun isLine(text: String) = text.none { it in "\u0000\r\n" } && isText(text)

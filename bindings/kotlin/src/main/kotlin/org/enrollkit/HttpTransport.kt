@@ -6,14 +6,15 @@ import java.io.IOException
  * Your app's own HTTP transport. It must follow no redirects, never resend a request, and check certificates.
  *
  * Several coroutines call it at once, on threads of [kotlinx.coroutines.Dispatchers.IO]; a call is cancelled when the
- * response is no longer needed. It runs inside a call: if it uses a client, that fails with [Status.REENTRANT].
+ * response is no longer needed. The transport runs inside a call of a client: if it uses a client itself, that use
+ * fails with [Status.REENTRANT].
  *
  * A [javax.net.ssl.SSLException] becomes [Status.TLS], a timeout becomes [Status.TIMEOUT], any other
- * [java.io.IOException] becomes [Status.NETWORK]; an [EnrollException] keeps its status if that is one of these or
+ * [java.io.IOException] becomes [Status.NETWORK]; an [EnrollException] keeps its status if it is one of these three or
  * [Status.RESPONSE_INVALID]. Any other exception becomes [Status.INTERNAL]. All of them are logged.
  *
  * If nothing of the request that sends a sign-in's code left the machine, the sign-in keeps waiting and does not end.
- * The exceptions that say so are [java.net.UnknownHostException], [java.net.ConnectException],
+ * The exceptions that report this case are [java.net.UnknownHostException], [java.net.ConnectException],
  * [java.net.NoRouteToHostException] and [RequestNotSentException].
  */
 public fun interface HttpTransport {
@@ -23,7 +24,7 @@ public fun interface HttpTransport {
 
 /**
  * Thrown by an [HttpTransport]: nothing of the request left this machine, for example because there is no network. The
- * [cause] decides about the status.
+ * [cause] determines the status.
  */
 public class RequestNotSentException(override val cause: IOException) : IOException(cause.message, cause)
 

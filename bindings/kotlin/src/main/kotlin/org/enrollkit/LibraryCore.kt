@@ -118,7 +118,7 @@ private class LibraryPort(
     }
   }
 
-  /** Runs a command about a store: JSON cannot name the host's secret store; the C functions can. */
+  /** Runs a command about a store with a C function, because JSON cannot name the host's secret store. */
   private fun storeCall(command: String, parameters: Parameters): JsonObject {
     val operation = STORE_COMMANDS.indexOf(command)
     val keys = HostKeys(parameters.keysNamed("keys"), log)
@@ -182,7 +182,8 @@ private class RecentToken(private val changes: Int) {
   fun isCurrent(changes: Int): Boolean = changes == this.changes && System.currentTimeMillis() - began in 0..100
 }
 
-/** The valid token in an answer of `token.access`; null for a stand-in token, which never expires. */
+/** The token in an answer of `token.access`, if it is valid and expires; otherwise null. A stand-in
+ *  token never expires. */
 private fun lasting(json: JsonObject): AccessOutcome.Valid? =
   if (json.textOrNull("outcome") == "valid" && json.find("expiresAt") != null) AccessOutcome.Valid.decode(json) else null
 

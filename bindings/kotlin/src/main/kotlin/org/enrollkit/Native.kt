@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.seconds
 
-/** Objects by number: C gets only the number, so a late callback finds nothing. */
+/** Objects by number: C gets only the number, so a late callback finds no object. */
 internal class Registry<T : Any> {
   private val things = ConcurrentHashMap<Long, T>()
   private val last = AtomicLong()
@@ -180,7 +180,7 @@ internal object Native {
   }
 }
 
-/** The timeout as C takes it: -1 means no limit. */
+/** The timeout in the form that C expects: -1 means no limit. */
 internal fun Duration?.toTimeoutMillis(): Long = when {
   this == null || isInfinite() -> -1
   else -> inWholeMilliseconds + if (this > inWholeMilliseconds.let { Duration.parse("${it}ms") }) 1 else 0

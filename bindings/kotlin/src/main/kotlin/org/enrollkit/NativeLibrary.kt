@@ -73,8 +73,8 @@ internal object NativeLibrary {
           "for musl, or use Enroll.daemon",
       )
     }
-    // The folder has mode 0700, so that no other user can replace a library. Once a file is loaded, its name is not
-    // needed.
+    // The folder has mode 0700, so that no other user can replace a library. Once a file is loaded, its name is no
+    // longer needed.
     val folder = Files.createTempDirectory("enrollkit").toFile()
     try {
       for (name in listOf(CORE, JNI)) {

@@ -8,7 +8,7 @@ import kotlinx.coroutines.delay
 
 /** Logs once what to check if no redirect arrives: a provider that shows its own error page sends no redirect. */
 internal class RedirectHint(private val log: EnrollLog?) {
-  /** How long to wait for the redirect before the hint is logged; `enroll login` waits as long. */
+  /** How long to wait for the redirect before the hint is logged; `enroll login` waits for the same time. */
   var limit: Duration = 30.seconds
 
   suspend fun hint(url: String, redirectUri: String) {

@@ -14,8 +14,8 @@ import kotlinx.coroutines.withContext
 
 /**
  * HTTP through [HttpURLConnection], with the system's proxies and certificate authorities: for Android, which has no
- * libcurl. It ignores the configuration's `caFile`. On a desktop's JVM the body of a 401 is empty, because that class
- * drops it.
+ * libcurl. It ignores the configuration's `caFile`. On a desktop's JVM the body of a 401 is empty, because
+ * [HttpURLConnection] drops it there.
  */
 public class UrlConnectionTransport : HttpTransport {
   override suspend fun send(request: HttpRequest): HttpResponse = coroutineScope {
@@ -43,14 +43,14 @@ public class UrlConnectionTransport : HttpTransport {
     connection.readTimeout = request.timeoutMillis
     // No compression, because the limit applies to the uncompressed body.
     connection.setRequestProperty("Accept-Encoding", "identity")
-    // A connection that was used before may be dead, and HttpURLConnection would repeat a request on it: each is used
-    // once.
+    // A connection that was used before may be dead, and HttpURLConnection would repeat a request on it. So each
+    // connection is used once.
     connection.setRequestProperty("Connection", "close")
     for ((name, value) in request.headers) connection.addRequestProperty(name, value)
     val sends = request.method == "POST"
     if (sends) {
       connection.doOutput = true
-      // A streamed body cannot be repeated either.
+      // A request with a streamed body cannot be repeated, either.
       connection.setFixedLengthStreamingMode(request.body.size)
     }
     try {

@@ -106,7 +106,7 @@ internal fun <T> JsonElement.word(type: String, entries: Iterable<T>, wire: (T) 
 internal fun unknownVariant(type: String, json: JsonObject): EnrollException =
   EnrollException(Status.UNSUPPORTED, "this version does not know a $type with the members ${json.keys}; the core is newer than the binding")
 
-/** Rounded up, so that half a second does not become zero. */
+/** The whole seconds, rounded up, so that half a second does not become zero. */
 internal fun Duration.toWholeSeconds(): Long =
   if (isInfinite()) Long.MAX_VALUE else inWholeSeconds + if (this > inWholeSeconds.seconds) 1 else 0
 

@@ -101,7 +101,7 @@ class BadInputTests : Case() {
   fun threads(backend: Backend) = runs {
     val enroll = backend.enroll()
     val shared = enroll.open(Sandbox.shared.configuration(), store()).signedIn()
-    // A daemon accepts 16 requests without a client at once, and answers busy beyond that.
+    // A daemon accepts 16 requests without a client at once, and answers any other with busy.
     val opening = Semaphore(12)
     List(64) { number ->
       async(Dispatchers.IO.limitedParallelism(64)) {
@@ -109,7 +109,7 @@ class BadInputTests : Case() {
           val own = opening.withPermit { enroll.open(Sandbox.shared.configuration(), Store.Memory) }
           assertTrue(own.registration.state() is State.Unregistered)
           val closing = launch(Dispatchers.IO) { own.close() }
-          // A call that comes too late fails with a status; nothing crashes.
+          // A call after the client was closed must fail with a status, and nothing may crash.
           runCatching { own.registration.state(wait = true) }.onFailure { fault ->
             val status = (fault as EnrollException).status
             assertTrue(status == Status.HANDLE || status == Status.CANCELLED, "$status")
@@ -144,7 +144,7 @@ class BadInputTests : Case() {
       System.gc()
       closed == 20
     }
-    // A client whose last use is a call that still waits is not collected.
+    // A client whose last use is a call that still waits must not be collected as garbage.
     val state = enroll.open(Sandbox.shared.configuration(), store()).registration
     repeat(5) {
       System.gc()

@@ -39,7 +39,7 @@ class Log : EnrollLog {
   }
 }
 
-/** The base of the tests: stores of their own, and cores that end with the test. */
+/** The base of the tests: each test has stores of its own, and its cores end with it. */
 @OptIn(kotlin.io.path.ExperimentalPathApi::class)
 abstract class Case {
   private val closing = CopyOnWriteArrayList<AutoCloseable>()
@@ -62,7 +62,7 @@ abstract class Case {
   /** Runs a body that must end within the limit. */
   fun runs(limit: Duration = 120.seconds, body: suspend CoroutineScope.() -> Unit) = runBlocking { withTimeout(limit) { body() } }
 
-  /** Polls; tests never sleep for a guessed time. */
+  /** Polls until the condition holds; tests never sleep for a guessed time. */
   suspend fun waitUntil(what: String, limit: Duration = 60.seconds, condition: suspend () -> Boolean) {
     val began = TimeSource.Monotonic.markNow()
     while (!condition()) {

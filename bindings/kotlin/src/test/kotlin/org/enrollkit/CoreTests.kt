@@ -23,7 +23,7 @@ class CoreTests : Case() {
       async(start = CoroutineStart.UNDISPATCHED) { runCatching { client.registration.awaitOutcome(transaction.id, 10.minutes) } }
     }
     val events = async(start = CoroutineStart.UNDISPATCHED) { runCatching { client.events.toList() } }
-    // Once this call is answered, everything that was sent before has been read.
+    // Once this call is answered, the daemon has read everything that was sent before it.
     enroll.pkce.generate()
     ProcessHandle.current().children().filter { "enrolld" in it.info().command().orElse("") }.forEach { it.destroyForcibly() }
     for (call in calls + events) {

@@ -4,7 +4,7 @@ import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.awaitCancellation
 
-/** Answers nothing until it is cancelled, and records why it was. */
+/** Answers nothing until it is cancelled, and records why it was cancelled. */
 internal class HangingTransport : HttpTransport {
   val began = CompletableDeferred<Unit>()
   val ended = CompletableDeferred<CancellationException>()

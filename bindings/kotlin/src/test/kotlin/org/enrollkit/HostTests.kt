@@ -163,7 +163,7 @@ class HostTests : Case() {
       assertTrue(log.causes.drop(before).any { words in it.message.orEmpty() }, "$words: ${log.causes.toList()}")
       assertFalse("leaky" in fault.toString(), "$fault")
     }
-    // Bytes that are not text are accepted as a response, and refused as a document.
+    // The core accepts a response whose body is not text, but refuses such a body as a provider's document.
     val document = "{\"issuer\":\"leaky\u0000\"}"
     for (body in listOf(byteArrayOf(0), byteArrayOf(-1, -2), document.toByteArray(), ByteArray(0))) {
       val client = backend.open({ response(body = body) })
@@ -395,7 +395,7 @@ class HostTests : Case() {
     assertEquals(400, refusal.status)
     assertTrue("error" in refusal.body.toText())
     assertEquals(401, transport.send(request(endpoint, "POST", body = "grant_type=none")).status)
-    // If a server reads the request and closes the connection, the request is not sent again.
+    // If a server reads the request and closes the connection, the request must not be sent again.
     java.net.ServerSocket(0, 8, java.net.InetAddress.getLoopbackAddress()).use { server ->
       val asked = AtomicInteger()
       val accepting = kotlin.concurrent.thread(isDaemon = true) {

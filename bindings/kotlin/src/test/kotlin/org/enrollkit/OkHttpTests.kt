@@ -31,16 +31,17 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.DisplayName
 import org.junit.jupiter.api.Test
 
-/** An API that refuses the first token that it gets, and accepts any other. /never refuses every token. */
+/** An API that refuses the first token that it gets, and accepts any other token. At the path /never it
+ *  refuses every token. */
 class PickyServer : AutoCloseable {
   val tokens = CopyOnWriteArrayList<String>()
   val bodies = CopyOnWriteArrayList<String>()
   val proved = CopyOnWriteArrayList<String>()
 
-  /** Where a path redirects to. */
+  /** The target of the redirect at each path. */
   val targets = HashMap<String, String>()
 
-  /** A barrier: that many requests with the first token wait for each other, so that all of them get 401. */
+  /** A barrier at which requests with the first token wait for each other, so that all of them get 401. */
   var crowd: CyclicBarrier? = null
 
   /** Whether a request without a proof for its URL gets 401. */
@@ -323,7 +324,7 @@ class OkHttpTests : Case() {
     val fault = assertThrows(InterruptedIOException::class.java) { http.get(api.origin) }
     assertEquals("timeout", fault.message)
     assertEquals(1 to first, api.heads.size to client.accessToken().value)
-    // This ends the renewal that was sent, and so `close`, which waits for it.
+    // This ends the renewal that was sent, and therefore also `close`, which waits for the renewal.
     sandbox.close()
   }
 

@@ -4,7 +4,8 @@ import java.nio.channels.FileChannel
 import java.nio.file.Files
 import kotlin.io.path.writeText
 
-/** This runs in a separate JVM that looks like one of musl: it has a file with the name of musl's loader mapped. */
+/** This runs in a separate JVM that looks like a JVM for musl, because it has mapped a file with the name
+ *  of musl's loader. */
 fun main() {
   val folder = Files.createTempDirectory("enrollkit-musl")
   val loader = folder.resolve("ld-musl-x86_64.so.1")

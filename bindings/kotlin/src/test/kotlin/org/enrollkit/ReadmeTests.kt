@@ -11,7 +11,7 @@ import org.junit.jupiter.api.DisplayName
 import org.junit.jupiter.api.Test
 
 class ReadmeTests : Case() {
-  /** Runs the example as a program: its exit code, and its standard error. */
+  /** Runs the example as a program; returns its exit code and its standard error. */
   private fun example(vararg words: String): Pair<Int, String> {
     val java = "${System.getProperty("java.home")}/bin/java"
     val command = listOf(java, "-cp", System.getProperty("java.class.path"), "SignInKt", *words)

@@ -25,7 +25,8 @@ import org.junit.jupiter.api.Test
 
 /** A daemon that sends requests: cases of its protocol that a library does not have. */
 class ServingTests : Case() {
-  /** A daemon that writes the given lines one by one, and then only reads. "?": it first waits for a message. */
+  /** A daemon that writes the given lines one by one, and then only reads. A step "?" makes it wait for a message from
+   *  its host. */
   private inner class Scripted(vararg steps: String) {
     private val heard = File(store().path)
     val enroll: Enroll
@@ -46,7 +47,7 @@ class ServingTests : Case() {
     fun messages(): List<JsonObject> = heard.takeIf { it.exists() }?.readLines().orEmpty()
       .mapNotNull { line -> runCatching { parseObject(line, "a line") }.getOrNull() }
 
-    /** The answer to the daemon's request of that number. */
+    /** The answer to the daemon's request with that number. */
     suspend fun answer(number: Int): JsonObject {
       fun find() = messages().find { it["method"] == null && it["id"]?.text() == "h$number" }
       waitUntil("h$number is answered") { find() != null }

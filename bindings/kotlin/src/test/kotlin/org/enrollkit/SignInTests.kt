@@ -217,7 +217,7 @@ class SignInTests : Case() {
     assertTrue(client.registration.state() is State.Unregistered)
     refused(Status.UNSUPPORTED) { client.signIn(TransactionKind.DEVICE) { _, _ -> null } }
     assertTrue(client.registration.state() is State.Unregistered)
-    // On a busy machine the time may be over before the transaction began.
+    // On a busy machine the timeout may pass before the transaction has begun.
     var timeout = 50.milliseconds
     waitUntil("a sign-in took too long after its transaction began") {
       refused(Status.DEADLINE_EXCEEDED) { client.signIn(timeout = timeout) { _, _ -> null } }

@@ -62,8 +62,8 @@ internal class EnrollInterceptors(
     refuseStrangers(chain)
     signed.header("Authorization", exchange.token.authorization)
     if (exchange.needsProof) {
-      // Without the parts that OkHttp sends to no server, and without the query, which is no part of `htu` (RFC 9449
-      // §4.2).
+      // The URL without the parts that OkHttp sends to no server, and without the query, which is no part of `htu`
+      // (RFC 9449 §4.2).
       val target = request.url().newBuilder().username("").password("").query(null).fragment(null).build()
       signed.header("DPoP", waited(chain.call()) { client.dpop.proof(request.method(), target.toString(), exchange.nonce, exchange.token.value) })
     }
@@ -92,7 +92,7 @@ internal class EnrollInterceptors(
   /** Decides by the address as text: no name is looked up. */
   private fun isLoopback(url: HttpUrl): Boolean = LOOPBACK.matches(url.host())
 
-  /** Blocks the thread of a call until `body` has ended or the call is over: neither `cancel` nor `callTimeout`
+  /** Blocks the thread of a call until `body` or the call has ended: neither `cancel` nor `callTimeout`
    * interrupts a thread. */
   private fun <T> waited(call: Call, body: suspend () -> T): T = try {
     runBlocking {

@@ -6,7 +6,8 @@ import org.enrollkit.AccessToken
 
 /**
  * One call with a token, and its rules: which requests get the token, and when a request that a server refused with 401 is
- * sent once more (RFC 6750 §3.1, RFC 9449 §9). It is a tag of the call's requests, which OkHttp keeps on a redirect.
+ * sent once more (RFC 6750 §3.1, RFC 9449 §9). It is attached to the call's requests as a tag, which OkHttp keeps
+ * on a redirect.
  */
 internal class Exchange(val owner: EnrollInterceptors, private val first: HttpUrl, var token: AccessToken) {
   /** The step that a request needs before it is sent once more. */
@@ -32,7 +33,7 @@ internal class Exchange(val owner: EnrollInterceptors, private val first: HttpUr
   }
 
   /** The step that a response requires; null if the caller gets the response. A 401 for a request without the token
-   * is no reason. */
+   * requires none. */
   fun after(response: Response): Step? {
     if (response.code() != 401 || !isRefusable) return null
     isRefusable = false

@@ -31,7 +31,7 @@ public class CustomTabsUserAgent(private val activity: ComponentActivity) : User
     try {
       CustomTabsIntent.Builder().setShowTitle(true).build().launchUrl(activity, Uri.parse(url))
       select {
-        // This clause comes first: a redirect arrives before this activity is resumed.
+        // This clause must come first, because a redirect arrives before this activity is resumed.
         redirect.onAwait { it }
         left.onAwait { null }
       }
@@ -43,7 +43,7 @@ public class CustomTabsUserAgent(private val activity: ComponentActivity) : User
     }
   }
 
-  /** Calls back when the activity was covered and is in front again. */
+  /** Completes [left] when the activity was covered and is in front again. */
   private fun returnObserver(left: CompletableDeferred<Unit>): LifecycleEventObserver {
     var wasCovered = false
     return LifecycleEventObserver { _, event ->

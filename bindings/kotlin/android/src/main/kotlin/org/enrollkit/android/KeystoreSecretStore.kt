@@ -17,8 +17,9 @@ import javax.crypto.spec.GCMParameterSpec
 import org.enrollkit.SecretStore
 
 /**
- * Secrets in files that are sealed with a key of the Android Keystore (AES-256-GCM), which never leaves the device's
- * key hardware, if it has any. The files are left out of backups: on another device they could not be opened.
+ * Secrets in files that are sealed with a key of the Android Keystore (AES-256-GCM). The key never leaves the
+ * device's key hardware, if the device has any. The files are left out of backups: on another device they could not
+ * be opened.
  *
  * The key requires no fingerprint, because tokens are renewed in the background. Until the user has unlocked the
  * device for the first time after a start, every call fails with [org.enrollkit.Status.STORE_LOCKED].
@@ -60,7 +61,7 @@ public class KeystoreSecretStore(
       stream.write(byteArrayOf(FORMAT))
       stream.write(cipher.iv)
       stream.write(sealed)
-      // Synchronizes, and replaces the old file in one step.
+      // Synchronizes the new file with the disk, and replaces the old file in one step.
       file.finishWrite(stream)
     } catch (fault: Throwable) {
       file.failWrite(stream)

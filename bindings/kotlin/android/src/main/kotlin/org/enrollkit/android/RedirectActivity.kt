@@ -13,8 +13,8 @@ import kotlinx.coroutines.CompletableDeferred
  * Receives the redirects and links that the app's intent filters name, and shows nothing.
  *
  * The URL goes to the [CustomTabsUserAgent] that waits for one. If none waits, because the system ended the process or
- * because it is the link of an e-mail, the app's launcher activity is started with the URL as its intent's data: pass
- * it to `client.url.handle`, which recognizes it.
+ * because the URL is a link from an e-mail, the app's launcher activity is started with the URL as its intent's data:
+ * pass it to `client.url.handle`, which recognizes it.
  *
  * Any app may send such an intent: the URL is not trusted, and a URL that no transaction waits for changes nothing.
  */
@@ -56,7 +56,7 @@ internal object Redirects {
     if (expected?.first === redirect) expected = null
   }
 
-  /** The activity that waits for the redirect; null if none does. */
+  /** Passes the URL to the user agent that waits for a redirect. Returns that agent's activity; null if none waits. */
   fun deliver(url: String): ComponentName? {
     val (redirect, activity) = expected ?: return null
     expected = null
