@@ -1256,8 +1256,8 @@ enroll_status enroll_account_waiting(enroll_client *client, enroll_buf *transact
 enroll_status enroll_pin_set(enroll_client *client, const char *pin, size_t pin_size, enroll_error *error);
 
 /** Opens the account in this process with its `pin`. `outcome` receives ENROLL_PIN_*, `tries_left` the number of
- *  wrong PINs after which the account is erased, and `retry_after` the seconds until the next try is checked. For a
- *  wrong PIN the call returns ENROLL_OK, too.
+ *  further wrong PINs after which the account is erased, and `retry_after` the seconds until the next try is checked.
+ *  For a wrong PIN the call returns ENROLL_OK, too.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE (the account has no PIN); [store]; [call].
  *  Command: pin.unlock. */
 enroll_status enroll_pin_unlock(enroll_client *client, const char *pin, size_t pin_size, int32_t *outcome,
@@ -1287,7 +1287,7 @@ enroll_status enroll_diagnostics_export(enroll_client *client, enroll_buf *diagn
 /* ---- Logging out ---------------------------------------------------------------------------------------------- */
 
 /* Whether the provider knows of a sign-out. */
-/** The provider had nothing to learn: no user was signed in, or the sign-out was local only. */
+/** There was nothing to report to the provider: no user was signed in, or the sign-out was local only. */
 #define ENROLL_TOLD_NOTHING 0
 /** The provider revoked the refresh token, or the access token of a session without one. */
 #define ENROLL_TOLD 1

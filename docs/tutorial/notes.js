@@ -1,5 +1,5 @@
-// Notes: a page of a hybrid app that signs its user in once and asks an API who that is. docs/tutorial/hybrid.md explains
-// each part.
+// Notes: a page of a hybrid app that signs its user in once and asks an API who the user is. docs/tutorial/hybrid.md
+// explains each part.
 
 // example: open
 async function start(configuration) {

@@ -17,12 +17,12 @@ SWIFT_METHODS = {
     # In Swift, a type or a function of the rules takes the place of each of these.
     "system.describe": None, "pkce.generate": None, "redirect.parse": None, "redirect.route": None, "link.parse": None,
     "expiry.check": None,
-    # Only tools need stores without a client.
+    # Only tools need commands about a store without a client.
     "accounts.list": None, "accounts.remove": None, "store.diagnose": None,
     "store.rekey": "replaceKeys",  # in Swift it does one thing only: it replaces the keys
     "url.handle": "handle",  # handle(_ url:): the argument says it
 }  # fmt: skip
-#: Types that only JSON has: Swift gives the values one by one, or has a separate type for them.
+#: Types that only JSON has: in Swift, their values are separate, or have another type.
 JSON_ONLY = {
     "Deregistration", "Route", "Link", "LinkKind", "Revocation", "Introspection", "SystemDescription", "BeginOptions",
     "Claims", "Keys", "KeyProvider", "TransportChoice", "StoreFolder", "RegistrationType", "StoredFileKind", "KeyPresence",

@@ -111,7 +111,7 @@ class Types:
     def about(self, member):
         if "aliasOf" in member:
             return f"Another spelling of {member['aliasOf']}, never beside it."
-        # The comment of the type itself describes the type.
+        # Only the member is described here, because the type has a comment of its own.
         return " ".join(part for part in (member.get("description", ""), UNITS.get(member.get("format"))) if part)
 
     def group(self, group, commands):

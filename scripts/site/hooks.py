@@ -39,7 +39,7 @@ site, repository = {}, {}
 
 
 def on_config(config):
-    """Adds the pages about the gateway and about providers that mkdocs.yml does not name to the ends of their parts."""
+    """Adds pages about the gateway and about providers, if mkdocs.yml does not name them, at the end of their parts."""
     for part in config.nav:
         for title, entries in part.items():
             folder = {"Gateway": "gateway", "Providers": "providers"}.get(title)

@@ -2,7 +2,7 @@
 
 const waits = new WeakMap();
 
-/** Calls `callback` when the signal is aborted. Once the returned function is called, `callback` is not. */
+/** Calls `callback` when the signal is aborted. Call the returned function to stop waiting for that. */
 export function onAbort(signal, callback) {
   if (!signal) return () => {};
   let callbacks = waits.get(signal);

@@ -15,7 +15,7 @@ import { CLIENT_COMMANDS, EVENTS } from './generated/surface.js';
 import { REDIRECT_HINT_DELAY, warnOfMissingRedirect } from './redirect_hint.js';
 import { tokenOf } from './token.js';
 
-/** The longest wait for a user, in seconds; the transaction expires earlier. */
+/** The longest wait for a user, in seconds; any transaction expires earlier. */
 const A_DAY = 86_400;
 
 /** An object with a method for each command: { access(parameters, options) }. */

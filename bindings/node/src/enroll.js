@@ -99,7 +99,8 @@ if (Symbol.asyncDispose) {
   Object.defineProperty(Enroll.prototype, Symbol.asyncDispose, { value() { return this.close(); } });
 }
 
-/** The parameters in the daemon's form, and the parts of this program that serve the command. */
+/** The parameters in the daemon's form, and this program's own transport and secret store (its parts)
+ *  for the command. */
 function withoutParts(command, given) {
   const what = command === 'client.open' ? 'open' : command;
   const parameters = { ...given };

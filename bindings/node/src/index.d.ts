@@ -165,7 +165,7 @@ export interface SignInOptions extends CallOptions {
   /**
    * Shows the user what to do. The default function opens the system's browser, and can show nothing else. If the
    * function throws, the sign-in fails with that exception. The function need not wait: the sign-in ends when the user
-   * returns, even if it is still running.
+   * returns, even if the function is still running.
    */
   present?: (action: Transaction['action'], transaction: Transaction) => unknown;
   /** Shows the profile and returns the user's decision: true confirms it, false revokes the tokens. */

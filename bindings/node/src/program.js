@@ -102,8 +102,8 @@ function permits(path, mode) {
   }
 }
 
-/** Checks the format of the program before it is started, because the C library runs a file that the system cannot
- * load with a shell. */
+/** Checks the format of the program before it is started, because the C library uses a shell to run a file that the
+ * system cannot load. */
 function checkFormat(path) {
   const { machine, loader, isScript } = formatOf(path);
   const refuse = (why) => unusable(`enrolld could not be started: ${path} ${why}`);

@@ -1,4 +1,4 @@
-// The examples: the one for a terminal is run, the one for Electron is read by node and by TypeScript.
+// Runs the example for a terminal. The example for Electron is only checked by node and by TypeScript.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -88,7 +88,7 @@ test('the program\'s own HTTP and secrets', async (t) => {
   await client.signIn({}, { present: sandbox.present, confirm: () => true });
   assert.ok(kept.size > 0 && (await client.accessToken()).value);
 
-  // It stops reading an endless response at the limit.
+  // The transport must stop reading an endless response at the limit.
   let isGone = false;
   const endless = createServer((request, response) => {
     response.once('close', () => (isGone = true));

@@ -1,4 +1,4 @@
-// The package's knowledge of the surface agrees with the daemon: commands, events, errors, types.
+// Checks that the commands, events, errors and types of the package agree with the daemon's.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Notes: a program that signs its user in once and asks an API who that is. docs/tutorial/swift.md explains each part.
+// Notes: a program that signs its user in once and asks an API who the user is. docs/tutorial/swift.md
+// explains each part.
 
 // example: configuration
 import EnrollFoundation

@@ -95,12 +95,11 @@ class Session(Protocol):
     def close(self) -> None: ...
 
     def abandon(self) -> None:
-        """Closes it, from any thread."""
+        """Closes the client; may be called on any thread."""
 
 
 _TURN = 1.0
-"""A call waits again and again for this many seconds, because Ctrl-C does not end a wait that begins a
-moment after it."""
+"""A call waits in pieces of this many seconds, because Ctrl-C does not end a wait that begins a moment after it."""
 
 _AT_ONCE = 0.2
 """The seconds within which the opening of a browser usually fails, if it fails."""
@@ -796,8 +795,8 @@ class Client(ClientCommands):
             EnrollAccessDenied: the provider or the user refused, or `confirm` returned False. An existing session
             continues.
             EnrollInvalidArgument: `confirm` returned a value that is not a bool. The tokens still wait.
-            EnrollIllegalState: another sign-in arrived while `confirm` asked the user. It waits; nothing has changed.
-            EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
+            EnrollIllegalState: another sign-in arrived while `confirm` asked the user. The other sign-in waits;
+            nothing has changed. EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
             EnrollUnsupported: no browser could be opened, or the redirect is not a loopback redirect.
             The errors of `begin`, `await_outcome` and `confirm`.
         """

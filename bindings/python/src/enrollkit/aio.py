@@ -251,7 +251,7 @@ class _LibrarySession:
         if self._is_store_open or command not in ("token.access", "token.refresh"):
             pending.start()
             return
-        # The first call for a token opens the store, and its key provider may be slow: never call it in the loop.
+        # The first call for a token opens the store, whose key provider may be slow. So no such call runs in the loop.
         starting = asyncio.ensure_future(_in_a_thread(pending.start))
         try:
             await asyncio.shield(starting)
@@ -571,7 +571,7 @@ class Daemon(AsyncCoreCommands):
                 except Exception:
                     logging.getLogger("enrollkit").exception("a message of the daemon could not be read")
         except ValueError:
-            # No daemon writes such a line; the rest of it would be read as another line.
+            # No daemon writes such a long line; the rest of the line would be read as another line.
             process.kill()
         status = await process.wait()
         with contextlib.suppress(asyncio.TimeoutError):
@@ -868,8 +868,8 @@ class Client(AsyncClientCommands):
             EnrollAccessDenied: the provider or the user refused, or `confirm` returned False. An existing session
             continues.
             EnrollInvalidArgument: `confirm` returned a value that is not a bool. The tokens still wait.
-            EnrollIllegalState: another sign-in arrived while `confirm` asked the user. It waits; nothing has changed.
-            EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
+            EnrollIllegalState: another sign-in arrived while `confirm` asked the user. The other sign-in waits;
+            nothing has changed. EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
             EnrollUnsupported: no browser could be opened, or the redirect is not a loopback redirect.
             The errors of `begin`, `await_outcome` and `confirm`.
         """

@@ -16,7 +16,8 @@ import kotlinx.serialization.json.put
 /** How the core runs a command. A command that only reads memory needs no other thread. */
 internal enum class Kind { MEMORY, PARKED, BLOCKING, WAITING }
 
-/** A client of a core, or the core itself for commands that need none. Knows neither [EnrollClient] nor [Enroll]. */
+/** A client of a core, or the core itself for commands that need no client. A port knows neither
+ *  [EnrollClient] nor [Enroll]. */
 internal interface Port {
   val isClient: Boolean
 
@@ -84,7 +85,7 @@ internal class Caller(private val port: Port, private val keeps: Any? = null) {
   }
 }
 
-/** Marks the coroutines that run a host's transport, on whatever thread. */
+/** Marks the coroutines in which a host's transport runs, on whatever thread. */
 internal object InsideTransport : CoroutineContext.Element, CoroutineContext.Key<InsideTransport> {
   override val key: CoroutineContext.Key<*> get() = this
 }
@@ -116,7 +117,7 @@ internal class Parameters {
 
   val hasHostKeys: Boolean get() = givenKeys.values.any { it is Keys.Host }
 
-  /** All parameters as JSON. In it, one word replaces a secret store of the host's own. */
+  /** All parameters as JSON. One word replaces a secret store of the host's own. */
   fun json(): JsonObject {
     val all = members + givenKeys.mapValues { (_, keys) -> keys.encode() }
     return JsonObject(all).also { refuseUnreadable(it, 1) }

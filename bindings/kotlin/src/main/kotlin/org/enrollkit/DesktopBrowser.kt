@@ -7,8 +7,8 @@ import kotlinx.coroutines.runInterruptible
 
 /**
  * The browser of a desktop: the programs in the environment variable `BROWSER`, else `xdg-open`, else the program that
- * opens URLs on macOS or Windows. For loopback redirects (`http://127.0.0.1/callback`), which the core's listener
- * receives. The browser continues if the wait for it is cancelled.
+ * opens URLs on macOS or Windows. It supports only loopback redirects (`http://127.0.0.1/callback`), which the core's
+ * listener receives. If the wait for the browser is cancelled, the browser continues.
  *
  * [open] throws an [EnrollException] with [Status.UNSUPPORTED] if there is no desktop or no program that opens URLs, if that
  * program fails, or for another kind of redirect. In these cases show the URL to the user: `client.registration.begin()`

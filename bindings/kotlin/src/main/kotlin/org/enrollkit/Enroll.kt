@@ -27,7 +27,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
     options: ClientOptions = ClientOptions(),
   ): EnrollClient = open("configuration", configuration.encode(), store, options)
 
-  /** Like [open], with a configuration as a JSON object, in either spelling of its keys. */
+  /** Like [open], with a configuration as a JSON object, whose keys may have either spelling. */
   public suspend fun open(
     configuration: String,
     store: Store,

@@ -10,8 +10,8 @@ import java.io.IOException
  * fails with [Status.REENTRANT].
  *
  * A [javax.net.ssl.SSLException] becomes [Status.TLS], a timeout becomes [Status.TIMEOUT], any other
- * [java.io.IOException] becomes [Status.NETWORK]; an [EnrollException] keeps its status if it is one of these three or
- * [Status.RESPONSE_INVALID]. Any other exception becomes [Status.INTERNAL]. All of them are logged.
+ * [java.io.IOException] becomes [Status.NETWORK]; an [EnrollException] keeps its status if that status is one of these
+ * three or [Status.RESPONSE_INVALID]. Any other exception becomes [Status.INTERNAL]. All of them are logged.
  *
  * If nothing of the request that sends a sign-in's code left the machine, the sign-in keeps waiting and does not end.
  * The exceptions that report this case are [java.net.UnknownHostException], [java.net.ConnectException],

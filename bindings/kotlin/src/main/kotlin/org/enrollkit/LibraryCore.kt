@@ -95,7 +95,7 @@ private class HostKeys(keys: Keys?, log: EnrollLog?) {
   }
 }
 
-/** Commands without a client. */
+/** The port for commands without a client. */
 private class LibraryPort(
   private val log: EnrollLog?,
   private val isClosed: AtomicBoolean,
@@ -199,7 +199,7 @@ private class LibraryClientPort(
 
   /**
    * The session's own token, with its scopes, as the command `token.access` returned it last. If the C function returns
-   * another token, that command runs: it may read files, which must not block every thread.
+   * another token, [quickToken] returns null, and the command runs on a thread that it may block by reading files.
    */
   @Volatile private var known: AccessOutcome.Valid? = null
 

@@ -282,7 +282,7 @@ class HostTests : Case() {
     val renewal = async { runCatching { client.token.refresh() } }
     began.await()
     val closing = async(Dispatchers.IO) { enroll.close() }
-    // The caller is released; the renewal continues.
+    // The caller no longer waits, but the renewal continues.
     val fault = renewal.await().exceptionOrNull() as EnrollException
     assertTrue(fault.status == Status.CANCELLED || fault.status == Status.HANDLE, "$fault")
     assertFalse(closing.isCompleted)

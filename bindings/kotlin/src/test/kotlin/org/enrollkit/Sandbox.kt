@@ -13,7 +13,7 @@ import kotlinx.serialization.json.buildJsonObject
 import kotlinx.serialization.json.jsonObject
 import kotlinx.serialization.json.put
 
-/** The provider on this machine, as a process, and a stand-in for its user without a browser. */
+/** A provider on this machine, which is a process, and a stand-in for its user, who needs no browser. */
 class Sandbox(vararg options: String) : AutoCloseable {
   private val process = ProcessBuilder(
     setting("enroll.sandbox"), "--port", "0", "--quiet", "--exit-with-stdin", *options,

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.DisplayName
 import org.junit.jupiter.api.Test
 
-/** A daemon that sends requests: cases of its protocol that a library does not have. */
+/** Tests of a daemon that sends requests to its host. A library sends none. */
 class ServingTests : Case() {
   /** A daemon that writes the given lines one by one, and then only reads. A step "?" makes it wait for a message from
    *  its host. */

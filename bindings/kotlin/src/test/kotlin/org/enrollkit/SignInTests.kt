@@ -54,7 +54,7 @@ class SignInTests : Case() {
     val outcome = later.token.access().said() as AccessOutcome.Valid
     assertEquals(token.value, outcome.accessToken)
     assertTrue("email" in outcome.scope!!)
-    // A token from memory has the scopes, too.
+    // A token that comes from memory must have the scopes, too.
     assertEquals(List(3) { outcome.scope }, List(3) { later.accessToken().scope })
     val renewed = later.token.refresh().said() as AccessOutcome.Valid
     assertNotEquals(token.value, renewed.accessToken)
@@ -75,7 +75,7 @@ class SignInTests : Case() {
     assertEquals("sign in again: no user is signed in", over.error.message)
     assertFalse(over.isRetryable)
 
-    // No text form of a result shows a secret.
+    // No text form of a result may show a secret.
     val secrets = listOf(token.value, renewed.accessToken, account.idToken!!) +
       listOf("state", "code", "nonce").map { parameter(redirect + "&" + transaction.url.substringAfter('?'), it) }
     for (secret in secrets) {
