@@ -1227,8 +1227,8 @@ enroll_status enroll_account_renewal(enroll_client *client, int32_t *renews, int
 
 /** Reads the sign-in that waits for the user's confirmation; a confirmed session may exist at the same time.
  *  `transaction` is for enroll_registration_confirm_transaction. `profile` is a JSON object, which is empty if the
- *  provider does not say who the user is. `registration_type` is as in enroll_account_read. All three are of the same
- *  sign-in. Its tokens are not returned.
+ *  provider does not say who the user is. `registration_type` is as in enroll_account_read. All three belong to the
+ *  same sign-in. Its tokens are not returned.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no sign-in waits); [store]; [call].
  *  Command: account.read. */
 enroll_status enroll_account_waiting(enroll_client *client, enroll_buf *transaction, enroll_buf *profile,
@@ -1596,10 +1596,10 @@ int32_t enroll_http_response_is_cancelled(enroll_http_response *response);
 
 /* ---- The host's own secrets ----------------------------------------------------------------------------------- */
 
-/** The host's own secret store. One secret wraps the store's key; one for each account reveals whether an older copy of
- *  the store was restored (docs/reliability.md). The struct is copied; what its members point to must stay valid until
- *  `release` is called. Several threads may call the functions at once; like a transport's functions, they may call
- *  only functions that take no client. */
+/** The host's own secret store. One secret wraps the store's key; a further secret for each account reveals whether an
+ *  older copy of the store was restored (docs/reliability.md). The struct is copied; what its members point to must
+ *  stay valid until `release` is called. Several threads may call the functions at once; like a transport's functions,
+ *  they may call only functions that take no client. */
 struct enroll_secret_store {
   /** sizeof(enroll_secret_store): ENROLL_SECRET_STORE_INIT sets it. */
   size_t struct_size;

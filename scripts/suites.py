@@ -312,7 +312,7 @@ def session(process):
 
 
 def descendants():
-    """The processes below this one."""
+    """The children of this process, and all of their descendants."""
     children = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -127,7 +127,7 @@ def function(manifest, types, command, verb):
 
 
 def default(field):
-    """Kotlin for the default that the manifest names, or None."""
+    """The Kotlin code for a member's default; None if the manifest names no default."""
     value = field.schema.get("default")
     if value is None:
         return None

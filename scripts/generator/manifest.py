@@ -84,7 +84,7 @@ class Manifest:
         return next(command for command in self.commands if command["name"] == name)
 
     def name(self, schema):
-        """The name of a schema's type; None for a type without one."""
+        """The name of a schema's type; None for a type without a name."""
         return schema["$ref"].removeprefix("#/$defs/") if "$ref" in schema else None
 
     def whole(self, schema):

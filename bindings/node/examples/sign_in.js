@@ -1,4 +1,4 @@
-// Signs a user in, prints the size of the token, and signs out:  node sign_in.js ISSUER STORE
+// Signs in, prints what is needed, signs out:  node sign_in.js ISSUER STORE
 
 import { Enroll, EnrollError } from 'enrollkit';
 

@@ -1,4 +1,4 @@
-// Many waits may share one AbortSignal: a listener for each of them would make node warn of a leak.
+// Many waits may share one AbortSignal: a listener for each wait would make node warn of a leak.
 
 const waits = new WeakMap();
 

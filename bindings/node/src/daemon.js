@@ -104,8 +104,8 @@ export class Daemon {
 
   /**
    * The result of a command. `signal` ends the wait, and so does the timeout of the parameters. `limit`, in
-   * seconds, is a timeout for a command that has none. `unclaimed` gets a result that arrives after the wait
-   * has ended.
+   * seconds, is a timeout for a command that has no timeout itself. `unclaimed` is called with a result that arrives
+   * after the wait has ended.
    */
   async call(command, parameters, { signal, limit, unclaimed } = {}) {
     if (this.#end) throw this.#theEnd();
@@ -328,7 +328,7 @@ class Lines {
   }
 }
 
-/** The timeout of a command in seconds; undefined for a command to which the daemon applies none. */
+/** The timeout of a command in seconds; undefined for a command to which the daemon applies no timeout. */
 export const timeoutOf = (command, { timeout }) =>
   Object.hasOwn(TIMED, command) ? Math.min(timeout ?? TIMED[command], A_DAY) : undefined;
 

@@ -1,4 +1,4 @@
-// A daemon for this process: opens clients, and runs the commands that need none.
+// A daemon for this process: opens clients, and runs the commands that need no client.
 
 import { checkCall, EnrollClient, group } from './client.js';
 import { Daemon, timeoutOf } from './daemon.js';

@@ -80,7 +80,7 @@ const shown = (key) => (key === '' || isUnreadable(key) ? 'a parameter' : key);
 /** The daemon's limit for nested objects and lists. */
 const DEPTH_LIMIT = 64;
 
-/** How deeply the brackets of a JSON text are nested, without those in strings. */
+/** How deeply the brackets of a JSON text are nested. Brackets in strings do not count. */
 function depthOf(json) {
   let [depth, most, isString] = [0, 0, false];
   for (let at = 0; at < json.length; at++) {

@@ -142,8 +142,8 @@ export class Enroll {
   private constructor();
   static readonly VERSION: string;
 
-  /** Starts a daemon. Fails with the status 'unsupported' if there is none for this machine, or if its version does not
-   *  match. */
+  /** Starts a daemon. Fails with the status 'unsupported' if there is no enrolld for this machine, or if its version
+   *  does not match. */
   static start(options?: StartOptions): Promise<Enroll>;
 
   readonly processId: number;

@@ -31,7 +31,8 @@ export class Parts {
     this.#failures.set(part, { exception, means, told });
   }
 
-  /** Returns the error; if the program's own part caused it, the thrown value becomes its cause. */
+  /** Returns the error. If the program's own transport or secret store caused it, the value that was thrown there
+   *  becomes its cause. */
   explained(error) {
     // The failure is kept until the part works again, because one failure may fail many calls.
     for (const [part, { exception, means, told }] of this.#failures) {

@@ -42,7 +42,8 @@ class Place:
 
     @classmethod
     def of(cls, scheme: str, host: str, port: Optional[int], path: str = "") -> Place:
-        """
+        """The destination with these parts.
+
         Raises:
             EnrollInvalidArgument: a token must not be sent there.
         """
@@ -90,7 +91,8 @@ class Place:
             return None
 
     def refuse_proxy(self, has_proxy: bool) -> None:
-        """
+        """Checks that no proxy can read the token.
+
         Raises:
             EnrollInvalidArgument: a proxy would see the token.
         """
@@ -180,7 +182,8 @@ class Exchange:
         return place is not None and place.origin == self._origin
 
     def leave(self) -> None:
-        """A redirect led to another origin: no later request gets a token, not even one to the first origin."""
+        """Records that a redirect went to another origin: no later request gets a token, not even one to
+        the first origin."""
         self._origin = None
 
     def proof_target(self, method: str, place: Place) -> Optional[Tuple[str, str]]:

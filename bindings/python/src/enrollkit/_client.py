@@ -601,7 +601,8 @@ class _DaemonSession:
 class EventStream(Single):
     """The events of a client, in order, since the call of `Client.events`: an iterator that waits.
 
-    It ends with the client, with its daemon, or with its own `close`. It keeps the last 1024 events that were not read.
+    The stream ends when the client or its daemon ends, or when its own `close` is called. It keeps the last 1024
+    events that were not read.
     """
 
     KEPT = 1024
@@ -861,7 +862,7 @@ class Client(ClientCommands):
 
     @contextlib.contextmanager
     def _hinting(self, transaction: Transaction) -> Iterator[None]:
-        """Logs a hint if its block takes long."""
+        """Logs a hint if the `with` block takes long."""
         timer = threading.Timer(_flow.REDIRECT_HINT_DELAY, _flow.log_redirect_hint, (self._logger, transaction))
         timer.daemon = True
         timer.start()

@@ -47,8 +47,8 @@ class Keys:
     """The provider of a store's key. The default is a key file of mode 0600 in the store itself."""
 
     provider: str = "file"
-    """`file`, `secret-service` (the desktop's keyring), `passphrase`, or `auto`: the best available provider for
-    a new store, the provider that has the key for an existing one. Ignored if `host` is given.
+    """`file`, `secret-service` (the desktop's keyring), `passphrase`, or `auto`: for a new store the best available
+    provider, for an existing store the provider that has its key. Ignored if `host` is given.
     """
 
     file: Optional[StorePath] = None
@@ -68,7 +68,7 @@ class Keys:
 
 
 def invalid(name: str, expected: str, came: object) -> EnrollInvalidArgument:
-    """An error that names the expected type and the actual one. It does not show the value, which may be a secret."""
+    """An error that names the expected type and the actual type. It does not show the value, which may be a secret."""
     return EnrollInvalidArgument(f"{name}: expected {expected}, got {type(came).__name__}", field=name)
 
 

@@ -127,7 +127,8 @@ def transport_status(failure: BaseException) -> str:
 
 
 def was_not_sent(failure: BaseException) -> bool:
-    """Whether nothing of a request left this machine: its host has no address, or refused the connection."""
+    """Whether nothing of a request left this machine: the server's name has no address, or the server
+    refused the connection."""
     # urllib wraps the exception of its socket.
     return isinstance(getattr(failure, "reason", failure), (socket.gaierror, ConnectionRefusedError))
 
@@ -202,8 +203,8 @@ class Parts:
             LOG.error("the program's own %s failed", part, exc_info=failure)
 
     def explained(self, error: EnrollError) -> EnrollError:
-        """Returns the error; if an exception of the program's own part caused it, that exception becomes its
-        `__cause__`."""
+        """Returns the error. If an exception of the program's own transport or secret store caused it, that exception
+        becomes its `__cause__`."""
         for part, (exception, means, told) in list(self._failures.items()):
             # The failure is kept until the part works again, because one failure may fail many calls.
             reason = error.__cause__.status if isinstance(error.__cause__, EnrollError) else None
@@ -266,7 +267,8 @@ def serving(owner: object) -> Iterator[None]:
 
 
 def check_not_serving(owner: object) -> None:
-    """
+    """Checks that this code may call `owner` and wait for it.
+
     Raises:
         EnrollReentrant: this code runs for `owner`, which waits for it.
     """

@@ -281,9 +281,10 @@ class Pending:
         self._process = os.getpid()
 
     def start(self) -> None:
-        """
+        """Starts the call.
+
         Raises:
-            EnrollError: it did not start; there is no callback.
+            EnrollError: the call did not start; there is no callback.
         """
         error = _abi.Error.empty()
         _completions[self._number] = self._done

@@ -51,7 +51,8 @@ def check_logger(logger: object) -> None:
 
 
 def check_description(abi: int, version: str, program: str) -> None:
-    """
+    """Checks the version that a daemon reported.
+
     Raises:
         EnrollLibraryError: the daemon's version does not fit this package.
     """

@@ -171,7 +171,7 @@ class Questions:
         # client any more.
         self._opening: weakref.WeakSet[Any] = weakref.WeakSet()
         self.store: Optional[Parts] = None
-        """Serves the command about a store that is in progress; there is one at a time."""
+        """The parts that serve the command about a store that is in progress; only one such command runs at a time."""
 
     @property
     def is_serving(self) -> bool:
@@ -182,7 +182,7 @@ class Questions:
         self._opening.add(one)
 
     def opened(self, one: object, client: object, parts: Parts) -> None:
-        """Registers that the client was opened; with None, that it was not. Called on the reading thread."""
+        """Registers that the client was opened or, with None, that it was not opened. Called on the reading thread."""
         self._opening.discard(one)
         if isinstance(client, str):
             self._parts[client] = parts
@@ -222,7 +222,7 @@ class Questions:
 
 
 def store_parts(parameters: Mapping[str, Any]) -> Optional[Parts]:
-    """The secret store that serves a command about a store; None if the command needs none.
+    """The secret store that serves a command about a store; None if the command needs no secret store of the program.
 
     Raises:
         EnrollUnsupported: there are two secret stores, which a daemon cannot tell apart.

@@ -106,7 +106,7 @@ class _Answer:
         self._future: asyncio.Future[Any] = self._loop.create_future()
 
     def settle(self, outcome: Outcome) -> None:
-        """Called from another thread."""
+        """Sets the outcome. May be called on another thread."""
         # The loop may have been closed in the meantime: then nothing waits any more.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.settle_here, outcome)
@@ -495,7 +495,7 @@ class Daemon(AsyncCoreCommands):
         return _DaemonSession(self, self._conversation, told(text, result, "client"), parts)
 
     def _close_client(self, client: str) -> None:
-        """Does not wait for it."""
+        """Closes the client in the daemon, and does not wait for the answer."""
         with contextlib.suppress(EnrollError):
             self._write(self._conversation.request("client.close", {"client": client}, lambda _: None)[1])
 
@@ -654,7 +654,8 @@ class _DaemonSession:
 class EventStream(Single):
     """The events of a client, in order, since the `async with` block (or the first `anext`).
 
-    It ends with the client, with its daemon, or with its own `close`. It keeps the last 1024 events that were not read.
+    The stream ends when the client or its daemon ends, or when its own `close` is called. It keeps the last 1024
+    events that were not read.
     """
 
     KEPT = 1024

@@ -181,7 +181,8 @@ def _place(request: httpx.Request) -> Place:
 
 
 def _first_place(request: httpx.Request) -> Place:
-    """
+    """The destination of the first request, after a check of the proxies.
+
     Raises:
         EnrollInvalidArgument: a token must not be sent there.
     """

@@ -101,7 +101,7 @@ static void throw_out_of_memory(JNIEnv *env) {
   if (type != NULL) (*env)->ThrowNew(env, type, "enroll_jni");
 }
 
-/* Copies an array of bytes; returns false with an exception pending. NULL stays NULL. */
+/* Copies an array of bytes; if that fails, returns false with an exception pending. NULL stays NULL. */
 static bool text_in(JNIEnv *env, jbyteArray array, text *into) {
   into->data = NULL;
   into->size = 0;
@@ -128,7 +128,8 @@ static void texts_free(text *texts, size_t count) {
   for (size_t index = 0; index < count; index++) text_free(&texts[index]);
 }
 
-/* Copies all elements of an array of byte arrays; returns false with an exception pending, and nothing to free. */
+/* Copies all elements of an array of byte arrays; if that fails, returns false with an exception pending, and the
+ * caller has nothing to free. */
 static bool texts_in(JNIEnv *env, jobjectArray array, text *into, size_t count) {
   memset(into, 0, count * sizeof *into);
   for (size_t index = 0; index < count; index++) {
@@ -308,7 +309,7 @@ static void release(void *user_data) {
 static enroll_client *client_in(jlong client) { return (enroll_client *)(intptr_t)client; }
 
 /* The key provider of a store, from two texts (file, passphrase) and three numbers (provider or -1 for none, seconds
- * of the session cache, the secret store's number). NULL for none. */
+ * of the session cache, the secret store's number). Returns NULL if there is no provider. */
 static const enroll_keys *keys_in(const text *texts, const jlong *numbers, enroll_keys *keys,
                                   enroll_secret_store *secrets) {
   if (numbers[0] < 0) return NULL;

@@ -3,8 +3,8 @@ package org.enrollkit
 import kotlin.time.Duration
 
 /**
- * A command failed. Its [status] says what your app can do. The message says what happened and what was expected, for
- * a log; it contains no secret.
+ * A command failed. Decide by the [status] what your app does next. The message says what happened and what was
+ * expected, for a log; it contains no secret.
  */
 public open class EnrollException(
   /** All that is known about the failure. */
@@ -19,7 +19,7 @@ public open class EnrollException(
     cause: Throwable? = null,
   ) : this(localError(status, message, field), cause)
 
-  /** The reason. */
+  /** Why the command failed. */
   public val status: Status get() = error.status
 
   /** Who can correct the cause of the error. */

@@ -171,9 +171,9 @@ private fun parsing(bytes: ByteArray, command: String): JsonObject = try {
 }
 
 /**
- * A token that is given out again for a tenth of a second without asking the library, which trusts its own memory for
- * one second. The time is measured by the wall clock, because the monotonic clock stands still while the device sleeps.
- * If the wall clock jumps in either direction, the token is not given out again.
+ * A token that is returned again for a tenth of a second without asking the library. The library itself trusts its
+ * memory for one second. The time is measured by the wall clock, because the monotonic clock stands still while the
+ * device sleeps. If the wall clock jumps in either direction, the token is not returned again.
  */
 private class RecentToken(private val changes: Int) {
   lateinit var token: AccessToken

@@ -170,7 +170,7 @@ internal object Native {
     hosts.remove(host)
   }
 
-  /** Returns the status. */
+  /** Runs a function of a host's secret store. Returns the status. */
   private inline fun keeping(number: Long, body: (HostSecrets) -> HostAnswer<*>): Int {
     val host = hosts[number] as? HostSecrets ?: return Status.INTERNAL.code
     return when (val answer = body(host)) {

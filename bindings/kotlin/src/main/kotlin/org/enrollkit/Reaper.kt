@@ -21,7 +21,7 @@ internal object Reaper {
   fun watch(owner: Any, action: () -> Unit): Watch = Watch(owner, action).also { watched.add(it) }
 
   class Watch(owner: Any, private val action: () -> Unit) : PhantomReference<Any>(owner, queue) {
-    /** Says that the owner was closed, so that nothing is left to do. */
+    /** Ends the watch, because the owner was closed and nothing is left to do. */
     fun end() {
       clear()
       watched.remove(this)

@@ -78,8 +78,8 @@ class PickyServer : AutoCloseable {
   }
 }
 
-/** Records the head of each request as it was received, and sends the answer for its path, or 200 if there is none. It
- * keeps no connection open. */
+/** Records the head of each request as it was received, and sends the answer for its path, or 200 if the path has
+ * none. It keeps no connection open. */
 class RawServer : AutoCloseable {
   val heads = CopyOnWriteArrayList<String>()
   val answers = HashMap<String, String>()
