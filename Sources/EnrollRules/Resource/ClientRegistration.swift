@@ -45,7 +45,7 @@ package struct ClientRegistration: Equatable, Sendable {
     guard let method = known.first(where: { Scopes.contains($0, in: announced) }) else {
       throw EnrollError(
         .unsupported,
-        "the server registers no client that is public or has a secret. Register the app there, and pass its clientId",
+        "the server registers no client that is public or has a secret. Register the app there, and pass its client id",
         field: "token_endpoint_auth_methods_supported")
     }
     return method
@@ -162,8 +162,8 @@ package struct ClientRegistration: Equatable, Sendable {
     return error.saying(
       error.message
         + (isClosed
-          ? ". The server registers only clients that it knows: register the app there, and pass its clientId"
-          : ". Check redirectUri, or register the app at the server and pass its clientId"))
+          ? ". The server registers only clients that it knows: register the app there, and pass its client id"
+          : ". Check the redirect URI, or register the app at the server and pass its client id"))
   }
 
   /// Seconds since 1970; nil for 0, which means never.

@@ -31,7 +31,7 @@ package struct ProtectedResourceMetadata: Equatable, Sendable {
     let texts = try document.texts("authorization_servers") ?? []
     guard !texts.isEmpty else {
       throw EnrollError(
-        .unsupported, "the resource names no authorization server: configure issuer and clientId",
+        .unsupported, "the resource names no authorization server: name the issuer and a client id",
         field: "authorization_servers")
     }
     guard texts.count <= Self.maximumServers else {

@@ -276,7 +276,7 @@ public struct ResourceRegistrar: Sendable {
     guard let endpoint = found.server.registrationEndpoint else {
       throw EnrollError(
         .unsupported,
-        "\(Shown.url(found.issuer)) registers no clients. Register the app there, and pass its clientId",
+        "\(Shown.url(found.issuer)) registers no clients. Register the app there, and pass its client id",
         field: "clientId")
     }
     var registration = ClientRegistration(

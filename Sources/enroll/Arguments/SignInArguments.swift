@@ -87,8 +87,11 @@ struct SignInArguments {
   /// Opens the address again if a bridge has asked for that.
   func openAgain(_ address: String, at now: Int64) {
     guard let tabWish, unlink(tabWish) == 0, Browser().open(address) != nil else { return }
-    Output.json(.object([("opened", .integer(now))]))
+    tellOpened(at: now)
   }
+
+  /// Prints for the bridges that the tab was opened.
+  func tellOpened(at now: Int64) { Output.json(.object([("opened", .integer(now))])) }
 
   /// The prompt that is saved in the profile, for every sign-in that names no prompt. Other prompts apply to
   /// one sign-in only.

@@ -197,7 +197,7 @@ extension Bridge {
       return fail(exchange, signIn.required(opened: false, exchange.signInNeed))
     }
     exchange.phase = .awaitingSignIn
-    exchange.tokenBefore = tokens.storedToken
+    (exchange.tokenBefore, exchange.userBefore) = (tokens.storedToken, tokens.storedUser)
     note("\(exchange.logged): waits for a sign-in\(exchange.needsMoreScopes ? " with further scopes" : "")")
     if let error = signIn.begin(exchange.signInNeed) { fail(exchange, error) }
   }
@@ -216,7 +216,13 @@ extension Bridge {
       note("the sign-in has ended")
       let asked = signIn.askedScopes
       signIn.end()
+      let user = tokens.storedUser
       for exchange in waiting {
+        // A request of one user must not be sent with the token of another user.
+        if let before = exchange.userBefore, let user, before != user {
+          fail(exchange, signIn.otherUser(exchange.signInNeed))
+          continue
+        }
         exchange.hasFreshToken = true
         // The sign-in may have been for the scopes of another request.
         exchange.hasSteppedUp =

@@ -187,8 +187,9 @@ struct BridgeSignIn {
 
   private func failed(_ record: SignInRecord, _ need: SignInNeed) -> ErrorAnswer {
     let words = Shown.message(record.failure?.message ?? "")
+    let isUnreachable = record.failure?.status == Int64(CommandStatus.unreachable.rawValue)
     return ErrorAnswer(
-      need.needsMoreScopes ? .moreScopes : .signInRequired,
+      isUnreachable ? .unreachable : need.needsMoreScopes ? .moreScopes : .signInRequired,
       "The sign-in for \(options.serverName) failed: \(words)", command: command(need))
   }
 
@@ -202,8 +203,9 @@ struct BridgeSignIn {
     let purpose =
       need.needsMoreScopes ? "allow further scopes for \(options.serverName)" : "use \(options.serverName)"
     guard !opened else {
-      return ErrorAnswer(
-        reason, "\(cause)Sign in \(issuer)to \(purpose): a browser window is open. Then try again.")
+      let isOpen = files?.present?.hasTab ?? false
+      let window = isOpen ? "a browser window is open" : "a browser window opens when the server has answered"
+      return ErrorAnswer(reason, "\(cause)Sign in \(issuer)to \(purpose): \(window). Then try again.")
     }
     return ErrorAnswer(
       reason, "\(cause)Sign in to \(purpose): run \(command(need)), then try again.", command: command(need))
@@ -227,6 +229,14 @@ struct BridgeSignIn {
       .moreScopes,
       "\(options.serverName) needs further scopes for this, and does not name them. If you know them, run \(command).",
       command: command)
+  }
+
+  /// The error for a request for which another user has signed in.
+  func otherUser(_ need: SignInNeed) -> ErrorAnswer {
+    ErrorAnswer(
+      need.needsMoreScopes ? .moreScopes : .signInRequired,
+      "Another user has signed in to \(options.serverName). This request was not sent; further requests are sent for that user."
+    )
   }
 
   /// Whether a process signs the user in, in the browser or on another device.

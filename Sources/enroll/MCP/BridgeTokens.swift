@@ -3,6 +3,7 @@
 
 import EnrollCrypto
 import EnrollHost
+import EnrollJSON
 import EnrollMCP
 import EnrollPosix
 import EnrollRules
@@ -114,6 +115,12 @@ final class BridgeTokens {
   var storedToken: Secret? {
     guard let client else { return nil }
     return (try? session.runningHere { () throws(Failure) in try session.read(client) })?.accessToken
+  }
+
+  /// The user (`sub`) who is signed in; nil if there is none.
+  var storedUser: String? {
+    guard let client else { return nil }
+    return (try? session.runningHere { () throws(Failure) in try session.read(client) })?.profile?["sub"]?.string
   }
 
   // MARK: Calls

@@ -97,6 +97,8 @@ final class Exchange: ExchangeReceiver {
   var isClientForgotten = false
   /// The stored token before the sign-in.
   var tokenBefore: Secret?
+  /// The user (`sub`) who was signed in when the exchange began to wait for a sign-in; nil if there was none.
+  var userBefore: String?
   /// The pauses before the exchange's stream is opened again.
   var pauses = StreamPause()
   /// When the last attempt was sent, in nanoseconds.
@@ -176,7 +178,7 @@ final class Exchange: ExchangeReceiver {
   func receivedHead(status: Int, headers: [HTTPHeader]) {
     self.status = status
     self.headers = headers
-    if let nonce = header("DPoP-Nonce") { bridge.proofNonce = nonce }
+    if let nonce = header("DPoP-Nonce"), DPoPNonces.isAcceptable(nonce) { bridge.proofNonce = nonce }
     let type = header("Content-Type").map { Array($0.utf8.prefix(17)) } ?? []
     isStream =
       (200...299).contains(status)

@@ -16,6 +16,8 @@ struct SignInRecord: Equatable {
   var deviceCode: (code: String, url: String)?
   /// When the tab was opened last, in seconds since 1970.
   var openedAt: Int64 = 0
+  /// Whether a tab was opened.
+  var hasTab = false
   var failure: (message: String, status: Int64, at: Int64)?
 
   init?(_ bytes: ArraySlice<UInt8>) {
@@ -26,9 +28,12 @@ struct SignInRecord: Equatable {
     challenge = first["challenge"]?.string
     openedAt = at
     for line in lines.dropFirst() {
-      if let opened = line["opened"]?.integer { openedAt = opened }
+      if let opened = line["opened"]?.integer { (openedAt, hasTab) = (opened, true) }
       if let action = line["action"] {
-        if let url = action["url"]?.string { issuerHost = (try? StrictURL(url))?.hostText }
+        if let url = action["url"]?.string {
+          issuerHost = (try? StrictURL(url))?.hostText
+          hasTab = true
+        }
         if let code = action["userCode"]?.string, let url = action["verificationUri"]?.string {
           deviceCode = (code, url)
           issuerHost = (try? StrictURL(url))?.hostText

@@ -68,6 +68,7 @@ extension ResourceSetup {
       throw error
     }
     page = asked
+    if way.isForBridge { way.tellOpened(at: session.now) }
     let tick: (String?) -> [String] = { [way, session] _ in
       way.openAgain(asked.address, at: session.now)
       return []

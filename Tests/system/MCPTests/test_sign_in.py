@@ -191,6 +191,26 @@ class OneSignIn(SignInCase):
         self.assertIn("result", host.initialize())
         self.assertEqual(self.tabs, 1)
 
+    def test_no_window_is_promised_before_it_is_open(self):
+        released = threading.Event()
+        self.addCleanup(released.set)
+
+        def wait(handler, message):
+            return "well-known" in handler.path and not released.wait(30)
+
+        self.peer.acts.insert(0, wait)
+        host = self.bridges(1, "--wait", "2")[0]
+        words = host.answer(host.hello)["error"]["message"]
+        self.assertNotIn("window is open", words)
+        self.assertIn("opens when the server has answered", words)
+        self.assertEqual(self.tabs, 0)
+
+    def test_an_authorization_server_that_does_not_answer_is_unreachable(self):
+        self.peer.metadata["authorization_servers"] = ["https://127.0.0.1:1/"]
+        answer = (host := self.bridges(1)[0]).answer(host.hello)
+        self.assertEqual((answer["error"]["code"], self.reason(answer)), (-32012, "unreachable"))
+        self.assertEqual(self.tabs, 0)
+
     def test_a_program_that_looks_at_the_lock_keeps_no_sign_in_from_beginning(self):
         host = self.signed_in()[0]
         self.sandbox.control("endSessions")
@@ -454,6 +474,23 @@ class BoundTokens(SignInCase):
         self.assertEqual(len({proof["jti"] for proof in seen}), len(seen))
 
 
+    def test_a_nonce_that_no_proof_can_have_changes_nothing(self):
+        host = self.signed_in()[0]
+
+        @self.peer.on
+        def odd(handler, message):
+            if message.get("method") != "tools/call":
+                return False
+            nonce = {"empty": "", "odd": "\xff\"", "long": "n" * 5000}[message["params"]["name"]]
+            answer = self.peer.result(message, {})
+            handler.reply(200, answer, Content_Type="application/json", DPoP_Nonce=nonce)
+            return True
+
+        for name in ("empty", "odd", "long"):
+            self.assertIn("result", host.call(name))
+            self.assertIn("result", host.ask("ping"))
+
+
 class Tokens(SignInCase):
     def test_a_refused_token_is_renewed_once_for_all(self):
         hosts = self.signed_in(3)
@@ -624,6 +661,14 @@ class FurtherScopes(SignInCase):
         self.assertIn("does not name them", answer["error"]["message"])
         self.assertIn("--again --scope", answer["error"]["data"]["enrollkit"]["command"])
         self.assertEqual(self.tabs, 1)
+
+    def test_a_call_of_one_user_is_not_sent_for_another(self):
+        host = self.signed_in()[0]
+        call = host.begin("tools/call", {"name": "x"})
+        self.come_back(self.opened(2), user="bob")
+        self.assertIn("Another user has signed in", host.answer(call)["error"]["message"])
+        self.assertEqual(len(self.peer.all("tools/call")), 1)
+        self.assertIn("result", host.call("x"))
 
     def test_eight_calls_of_three_bridges_lead_to_one_sign_in_for_the_union(self):
         hosts = self.signed_in(3)

@@ -605,7 +605,7 @@ struct ResourceRegistrarTests {
   @Test("an error says what the server says, and what helps where it registers only those whom it knows")
   func initialToken() throws {
     answer("", status: 401)
-    #expect(try failure().message.contains("pass its clientId"))
+    #expect(try failure().message.contains("pass its client id"))
     answer(
       #"{"error":"invalid_client_metadata","error_description":"Invalid claim: 'redirect_uris'\u001b"}"#,
       status: 400)
