@@ -475,6 +475,7 @@ class BoundTokens(SignInCase):
 
 
     def test_a_nonce_that_no_proof_can_have_changes_nothing(self):
+        self.peer.metadata["dpop_bound_access_tokens_required"] = True
         host = self.signed_in()[0]
 
         @self.peer.on
