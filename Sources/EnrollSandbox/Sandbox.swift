@@ -19,7 +19,7 @@ public actor Sandbox {
   }
 
   /// Starts the server and returns its address, `http://127.0.0.1:PORT`, which is also the issuer.
-  /// - Throws: ``PortIsTaken``; otherwise an error whose description says what happened.
+  /// - Throws: ``PortIsTaken``, or another error whose description says what happened.
   public func start() async throws -> String {
     do {
       let server = try ProviderServer.start(provider, port: provider.options.port)

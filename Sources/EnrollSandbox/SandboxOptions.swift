@@ -1,4 +1,4 @@
-// The settings of a sandbox, and the only place where it reads the machine's clock. The defaults suit a demo.
+// The settings of a sandbox, and the only place where the sandbox reads the machine's clock. The defaults suit a demo.
 
 public import EnrollCrypto
 import Foundation
@@ -19,17 +19,18 @@ public struct SandboxOptions: Sendable {
   /// How long a device code is valid, and the shortest interval between two polls of the device (RFC 8628 §3.2).
   public var deviceLifetimeSeconds: Int64 = 600
   public var deviceIntervalSeconds: Int64 = 5
-  /// How long the user may take for the pages of one sign-in.
+  /// How many seconds the user may take for the pages of one sign-in.
   public var interactionLifetimeSeconds: Int64 = 600
-  /// How long the previous refresh token may be sent again; 0: sending it again is reuse, and ends the session.
+  /// How long the previous refresh token may be sent again; with 0, sending it again counts as reuse and ends the
+  /// session.
   public var refreshGraceSeconds: Int64 = 0
-  /// False: a refresh token never changes.
+  /// Whether a refresh token is replaced at each use; if false, it never changes.
   public var rotatesRefreshTokens = true
   /// The resource servers for which a refresh may request a token (RFC 8707).
   public var resources = ["https://api.example.com/", "https://files.example.com/"]
   /// Whether clients may register themselves (RFC 7591).
   public var registersClients = false
-  /// False: every user counts as having consented.
+  /// Whether the user is asked for consent; if false, every user counts as having consented.
   public var asksConsent = true
   /// Whether redirects have `iss`, and the metadata announces that (RFC 9207).
   public var sendsIssuer = true
@@ -40,7 +41,7 @@ public struct SandboxOptions: Sendable {
   public var gateway = GatewayOptions()
   /// Whether tokens can be bound to a key (RFC 9449).
   public var dpop = Offer.off
-  /// Every DPoP proof must contain the nonce of the last answer (RFC 9449 §8).
+  /// Whether every DPoP proof must contain the nonce of the last answer (RFC 9449 §8).
   public var demandsNonces = false
   /// The clock, in seconds since 1970. A test may set a fake clock.
   public var clock: @Sendable () -> Int64 = SystemTime.now

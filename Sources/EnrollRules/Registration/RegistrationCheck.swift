@@ -27,11 +27,11 @@ public enum RegistrationCheck {
     case unknownAccount
     /// 401: the back end does not accept the access token.
     case refused(EnrollError)
-    /// No usable answer: an outage, which changes nothing.
+    /// The back end gave no usable answer. This counts as an outage, which changes nothing.
     case unavailable(EnrollError)
   }
 
-  /// Reads `{"sub": …, "email": …}` in a 200, or `{"unknownAccount": true}` in a 200 or 404.
+  /// Reads the back end's answer: `{"sub": …, "email": …}` in a 200, or `{"unknownAccount": true}` in a 200 or 404.
   public static func answer(_ response: HTTPResponse) -> Answer {
     let status = response.status
     func unavailable(_ code: EnrollError.Code, _ expected: String) -> Answer {
@@ -57,8 +57,8 @@ public enum RegistrationCheck {
   }
 
   /// - Parameters:
-  ///   - subject: the id_token's `sub`; nil if there was no id_token: then the answer is compared with the
-  ///     profile's `sub`.
+  ///   - subject: the id_token's `sub`; nil if there was no id_token. The answer is then compared with the profile's
+  ///     `sub`.
   ///   - profile: the profile that is shown to the user.
   /// - Throws: `.profileMismatch` if the answer is about another user.
   public static func requireSame(
@@ -77,7 +77,7 @@ public enum RegistrationCheck {
 }
 
 extension Platform {
-  /// The facts from the host, with their names in `client.open`.
+  /// The platform's facts as JSON. The members have the names that `client.open` uses for them.
   var facts: JSONObject {
     JSONObject([
       ("type", type.map { .string($0) }), ("width", width.map { .integer($0) }),
@@ -89,7 +89,7 @@ extension Platform {
 
 extension TokenSet {
   /// The value of the Authorization header (RFC 6750 §2.1, RFC 9449 §7.1). Servers write `token_type` in different
-  /// ways, but all of them accept these two.
+  /// ways, but all of them accept `DPoP` and `Bearer` in this header.
   var authorization: String {
     let scheme = ASCII.equalsIgnoringCase(tokenType, "DPoP") ? "DPoP" : "Bearer"
     return "\(scheme) \(accessToken.reveal())"

@@ -6,16 +6,17 @@ public import EnrollJSON
 public enum RegistrationState: Equatable, Sendable {
   /// The state has not been requested yet, or the host has not declared its platform ready.
   case starting
-  /// D: no token; the host offers the ways to register.
+  /// D: the store holds no token; the host offers the ways to register.
   case unregistered
   /// Between D `unregistered` and G `awaitingConfirmation`: a transaction is in progress.
   case authenticating(transactionID: TransactionID, step: Step)
-  /// G: tokens were received and wait for the user's confirmation. Their transaction identifies the question: an answer
-  /// to it concerns only this profile.
+  /// G: tokens were received and wait for the user's confirmation. The transaction that brought the tokens identifies
+  /// the question to the user, so an answer to this question concerns only this profile.
   case awaitingConfirmation(transactionID: TransactionID, profile: JSONObject)
   /// A, B, C, H: there is an access token to use.
   case active(Activation)
-  /// E: the access token could not be renewed, the session is over, or the registration check refused it.
+  /// E: the access token could not be renewed, the session is over, or the registration check refused the access
+  /// token.
   case renewalFailed(RenewalFailure)
   /// F: the browser, link, app or code step failed, or the registration check answered about another user.
   case registrationFailed(EnrollError)
@@ -28,9 +29,9 @@ public enum RegistrationState: Equatable, Sendable {
     case emailPending
     /// The one-time code that the user types, here or on another device.
     case codePending
-    /// The return of another app.
+    /// The return from another app, in which the user registers.
     case otherApp
-    /// The provider's response to the code: neither the host nor the user has to act.
+    /// The provider's response to the code that EnrollKit sent: neither the host nor the user has to act.
     case exchanging
     /// The PIN of the account.
     case pin
@@ -57,7 +58,7 @@ public enum RegistrationState: Equatable, Sendable {
     /// Whether the access token has not expired yet.
     public var isTokenUsable: Bool
 
-    /// Ways to make a failed renewal succeed.
+    /// The actions that may help after a failed renewal.
     public typealias Remedy = EnrollError.Remedy
 
     public init(error: EnrollError, remedy: Remedy, isTokenUsable: Bool) {
@@ -90,8 +91,8 @@ public enum RegistrationState: Equatable, Sendable {
     /// ``RegistrationState/authenticating(transactionID:step:)``.
     case authenticating
 
-    /// A to H, as in the documentation of the state machine; nil for the two states without a letter. The API uses
-    /// names.
+    /// A to H, as in the documentation of the state machine; nil for the two states without a letter. The letters are
+    /// not part of the API, which uses the names.
     package var letter: String? {
       switch self {
       case .starting, .authenticating: nil

@@ -1,6 +1,6 @@
 // The id by which a host knows a transaction.
 
-/// Identifies a transaction to the host, which may keep the id for another process.
+/// Identifies a transaction to the host, which may store the id and use it in another process.
 public struct TransactionID: ExactText {
   public let text: String
 

@@ -1,12 +1,12 @@
-// The registration state machine as one table, from which the documentation's table and diagram are generated. There is
-// no `default`, so that a new event does not compile without its row. A test compares every pair of state and event
-// with docs/states.md.
+// The registration state machine as one table, from which the documentation's table and diagram are generated. There
+// is no `default`, so that a new event does not compile without its row. A test compares the table with
+// docs/states.md, for every pair of state and event.
 
 /// The transitions of flows.md §7.
 public enum TransitionTable {
   private typealias Kind = RegistrationState.Kind
 
-  /// The effect of an event.
+  /// One row of the table: the effect of one event.
   private struct Row {
     let target: Kind
     /// The states from which the event leads to `target`.
@@ -33,7 +33,7 @@ public enum TransitionTable {
     let failed: [Kind] = [.renewalFailed, .registrationFailed]
     switch event {
     case .standInUsed: return Row(.notNative, from: [.starting, .notNative])
-    // Another process signed in or renewed, or a step-up ended and the session continues.
+    // Possible causes: another process signed in or renewed, or a step-up ended and the session continues.
     case .tokenValid:
       return Row(
         .valid, from: [.starting, .unregistered, .awaitingConfirmation, .authenticating] + failed,
@@ -92,7 +92,8 @@ extension RegistrationState {
     case .tokenMissing: return target == kind ? self : .unregistered
     case .renewalFailed(let failure): return .renewalFailed(failure)
     case .begun(let transactionID, let step):
-      // Tokens wait for the user, as in the state G.
+      // In the step `pin` tokens wait for the user, as in the state `awaitingConfirmation` (G): no other sign-in may
+      // begin.
       if case .authenticating(_, .pin) = self { throw illegal(event) }
       return .authenticating(transactionID: transactionID, step: step)
     case .advanced(let transactionID, let step):
@@ -106,7 +107,7 @@ extension RegistrationState {
       return .awaitingConfirmation(transactionID: transactionID, profile: profile)
     case .confirmed: return .active(.confirmed)
     case .retried:
-      // A code that was sent cannot be recalled: the state waits for its answer (R15).
+      // A code that was sent cannot be recalled: the state waits for the provider's response to the code (R15).
       if case .authenticating(_, .exchanging) = self { throw illegal(event) }
       return .unregistered
     case .dismissed: return .unregistered

@@ -1,7 +1,7 @@
-// When a failed renewal may be tried again: bounded, with jitter, never in a hot loop (R33). Pure. The backoff is
-// stored in the account's record, so that all processes respect it.
+// Decides when a failed renewal may be tried again (R33): after a pause that has a limit and some jitter, never in a
+// hot loop. Pure. The backoff is stored in the account's record, so that all processes respect it.
 
-/// Consecutive failures of renewals, except OAuth errors about the session.
+/// The state of the renewals that failed in a row. OAuth errors about the session do not count as failures here.
 public struct RenewalBackoff: Equatable, Sendable {
   /// For this number of seconds after the first failure, a renewal with an unknown outcome is repeated even if no
   /// caller asks for a token. Providers accept a replaced refresh token for about as long.
@@ -9,9 +9,9 @@ public struct RenewalBackoff: Equatable, Sendable {
 
   /// The number of failures in a row, 30 at most.
   public var failures: Int
-  /// No request is sent before this ends.
+  /// No request for a renewal is sent before this pause ends.
   public var pause: Expiry
-  /// Ends a minute after the first failure.
+  /// The time in which a renewal with an unknown outcome is repeated: it ends a minute after the first failure.
   public var followUp: Expiry
   /// When the first of these failures happened, by the device's clock.
   public var offlineSince: UnixTime
@@ -45,7 +45,7 @@ public struct RenewalBackoff: Equatable, Sendable {
   }
 
   /// Whether the metadata is fetched again before the next attempt: at once if the endpoint seems to have moved,
-  /// otherwise if the failure repeats. A server at the old URL may send any response, or none.
+  /// otherwise only if the failure repeats. A server at the old URL may send any response, or none.
   package var metadataDoubt: DocumentDoubt { hasMoved ? .certain : failures > 1 ? .onceOld : .none }
 
   /// Whether EnrollKit chose the pause, not the provider: no server responded like a token endpoint, or a server has
@@ -63,7 +63,7 @@ public struct RenewalBackoff: Equatable, Sendable {
     error.httpStatus != nil || ![.unsupported, .busy, .outOfMemory, .internal].contains(error.code)
   }
 
-  /// The pause if a user wants to try now: at most the first two seconds of ``pause``.
+  /// The pause that applies if a user wants to try now: at most the first two seconds of ``pause``.
   private var briefPause: Expiry {
     let saved = max(pause.lifetimeSeconds - 2, 0)
     return Expiry(
@@ -84,14 +84,14 @@ public struct RenewalBackoff: Equatable, Sendable {
 }
 
 extension Expiry {
-  /// A pause; its seconds are rounded up.
+  /// Makes a pause. Its length in seconds is rounded up; its deadline is exact.
   package init(lifetimeNanoseconds: Int64, from moment: Moment) {
     self.init(lifetimeSeconds: (lifetimeNanoseconds + 999_999_999) / 1_000_000_000, from: moment)
     deadline = moment.instant.advanced(byNanoseconds: lifetimeNanoseconds)
   }
 
-  /// Whether the end is in the future, to the nanosecond if the monotonic clock decides. If a clock was set back, so
-  /// that more time is left than the whole lifetime, the pause is over.
+  /// Whether the pause still lasts. The comparison is exact to the nanosecond if the monotonic clock decides. If a
+  /// clock was set back, so that more time is left than the whole lifetime, the pause is over.
   package func isPending(at moment: Moment) -> Bool {
     !isOver(at: moment) && secondsLeft(at: moment) <= lifetimeSeconds
   }

@@ -1,6 +1,6 @@
-// The meaning of the response to a refresh token for the session (R27, R30, R33, R34). Only these two tables decide it:
-// one for refusals, by status and content, and one for the id_token of a success. Pure. docs/reliability.md shows the
-// same tables.
+// The meaning of the response to a refresh token for the session (R27, R30, R33, R34). Only the two tables in this
+// file decide it: one for refusals, by status and content, and one for the id_token of a success. Pure.
+// docs/reliability.md shows the same tables.
 
 /// The meaning of a refusal of a refresh token.
 public enum RenewalVerdict: String, Sendable, CaseIterable {
@@ -8,7 +8,7 @@ public enum RenewalVerdict: String, Sendable, CaseIterable {
   case ends
   /// The session ends if the provider refuses in the same way again, 60 s or more later.
   case endsIfRepeated
-  /// The provider refuses for another reason than the grant. The session continues, and no renewal is sent for 60 s.
+  /// The provider refuses for a reason other than the grant. The session continues, and no renewal is sent for 60 s.
   case refused
   /// The state of the refresh token is unknown. The session continues, and the same token is sent again after a backoff
   /// (R33).
@@ -17,7 +17,7 @@ public enum RenewalVerdict: String, Sendable, CaseIterable {
 
 /// The two tables.
 public enum RenewalJudgement {
-  /// The verdicts for one kind of content, one for each status with which a token endpoint refuses.
+  /// The verdicts for one kind of content: one verdict for each status with which a token endpoint refuses.
   public struct Row: Sendable {
     public let content: RefusalContent
     public let at400: RenewalVerdict
@@ -28,7 +28,7 @@ public enum RenewalJudgement {
   /// For every other status the verdict is `unclear`: 404, 405, 413, 421 and similar statuses come from a proxy or a
   /// gateway; 408, 429 and 5xx come from a server with a problem; 3xx comes from a captive portal.
   public static let refusals: [Row] = [
-    // A proxy does not send this code, so 403 counts, too.
+    // A proxy does not send `invalid_grant`, so the session ends even if the status is 403.
     Row(content: .invalidGrant, at400: .ends, at401: .ends, at403: .ends),
     Row(content: .aboutGrant, at400: .endsIfRepeated, at401: .endsIfRepeated, at403: .refused),
     Row(content: .invalidToken, at400: .endsIfRepeated, at401: .refused, at403: .refused),

@@ -31,7 +31,7 @@ public struct RenewalRefusal: Equatable, Sendable {
 }
 
 extension RenewalRefusal {
-  /// Longer than any session: ten years.
+  /// A time that is longer than any session: ten years.
   package static let restOfSessionSeconds: Int64 = 10 * 365 * 86_400
 
   package func error(at moment: Moment) -> EnrollError {

@@ -6,18 +6,18 @@
 package struct ReplayCheck {
   /// The server's time when the token was sent, if it is known.
   let serverTime: UnixTime?
-  /// The `Date` of a response that was too old.
+  /// The `Date` of a response that this check refused as too old.
   private var doubtedDate: String?
 
   package init(serverTime: UnixTime?) { self.serverTime = serverTime }
 
   /// The sign that a response with tokens belongs to an earlier request; nil if there is none.
   /// - Parameters:
-  ///   - isSpent: whether it has a refresh token that was sent before this one.
-  ///   - isNew: whether it has a refresh token that was never sent. Then a wrong `Date` alone is not a sign, because
-  ///     such a token must not be lost after somebody changed a clock.
-  ///   - isForeign: whether its id_token belongs to another session, which would end this session (R27). Then
-  ///     every sign counts: the response was made for another user, and nothing in it is useful for this one.
+  ///   - isSpent: whether the response has a refresh token that was sent before the current one.
+  ///   - isNew: whether the response has a refresh token that was never sent. A wrong `Date` alone is then not a sign,
+  ///     because such a token must not be lost after somebody changed a clock.
+  ///   - isForeign: whether the response's id_token belongs to another session, which would end this session (R27).
+  ///     Every sign then counts: the response was made for another user, and nothing in it is useful for this user.
   package mutating func problem(
     with http: HTTPResponse, isSpent: Bool, isNew: Bool, isForeign: Bool = false
   ) -> EnrollError? {
@@ -27,11 +27,12 @@ package struct ReplayCheck {
     guard isForeign || !isNew, let serverTime, let text = http.header("Date"),
       let date = HTTPDate.parse(text), serverTime.since(date) > tolerance
     else { return nil }
-    // A server's clock advances between two responses. This does not clear a response for another user,
-    // because a cache may have responses for several users.
+    // A response whose `Date` differs from that of the doubted response does not come from a cache, because a server's
+    // clock advances between two responses. But a response for another user stays doubted, because a cache may have
+    // responses for several users.
     if !isForeign, let doubtedDate, !ASCII.equals(doubtedDate, text) { return nil }
     doubtedDate = text
-    // A `Date` is in seconds: after one second a live server sends a later `Date`.
+    // The request is repeated after one second: a `Date` is in seconds, so a live server then sends a later `Date`.
     return Self.replayed("its Date is \(serverTime.since(date)) s before the request").retrying(after: 1)
   }
 

@@ -1,8 +1,9 @@
-// The refresh tokens that were sent: a response that contains one of them is a replay of an earlier one.
+// The refresh tokens that were sent: a response that contains one of them is a replay of an earlier response.
 
 /// The refresh tokens of an account that were sent last, as hashes.
 public struct SentRefreshTokens: Equatable, Sendable {
-  /// The number of hashes. A cache that replays an older response is detected by its headers.
+  /// The maximum number of hashes. If a cache replays a response from before these tokens, only the response's headers
+  /// show it.
   static let limit = 8
 
   /// SHA-256 of each token, base64url. The last hash belongs to the token that was sent last.

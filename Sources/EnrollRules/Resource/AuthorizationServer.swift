@@ -4,7 +4,7 @@
 
 package import EnrollJSON
 
-/// An authorization server that nobody configured, and the ways to become its client.
+/// An authorization server that is in no configuration, and the ways to become its client.
 package struct AuthorizationServer: Equatable, Sendable {
   package var metadata: ProviderMetadata
   /// The published metadata; nil for a server without metadata. The endpoints of such a server have the paths of the
@@ -39,8 +39,8 @@ package struct AuthorizationServer: Equatable, Sendable {
 
   /// - Parameters:
   ///   - named: the issuer, in the spelling of the host or resource that named the server.
-  ///   - isOwnSpelling: whether the server's spelling is used if the two differ only by the slash of an empty path. A
-  ///     resource names its server by URL, and some resources write the slash (R18).
+  ///   - isOwnSpelling: whether the server's spelling is used if the two spellings differ only by the slash of an
+  ///     empty path. A resource names its server by URL, and some resources write the slash (R18).
   /// - Throws: as `ProviderMetadata`; `.configuration` for a server that serves no apps.
   package init(
     _ published: PublishedDocument, of named: Issuer, isOwnSpelling: Bool, allowsLoopbackHTTP: Bool
@@ -112,7 +112,8 @@ package struct AuthorizationServer: Equatable, Sendable {
 }
 
 extension Issuer {
-  /// Whether both are the same URL: an empty path equals `/` (RFC 3986 §6.2.3). Nothing else is normalized.
+  /// Whether both issuers are the same URL; an empty path equals the path `/` (RFC 3986 §6.2.3). Nothing else is
+  /// normalized.
   package func isSameServer(as other: Issuer) -> Bool {
     if self == other { return true }
     func withSlash(_ issuer: Issuer) -> String? {

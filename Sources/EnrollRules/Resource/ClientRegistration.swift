@@ -1,6 +1,5 @@
-// Dynamic client registration (RFC 7591 §3) of a native app: the request, and the checks of the response. Refused are
-// responses without a client id, with other redirect URIs, or with an authentication method that EnrollKit does not
-// support.
+// Dynamic client registration (RFC 7591 §3) of a native app: the request, and the checks of the response. A response
+// is refused if it has no client id, other redirect URIs, or an authentication method that EnrollKit does not support.
 
 import EnrollCrypto
 import EnrollJSON
@@ -37,9 +36,9 @@ package struct ClientRegistration: Equatable, Sendable {
   /// The maximum number of bytes of the URL or token for managing the client.
   private static let maximumURIBytes = 4096
 
-  /// The authentication method: none, if the server accepts public clients; otherwise a secret, preferably in the
-  /// header.
-  /// - Throws: `.unsupported` if the server accepts none of these.
+  /// The authentication method that the client requests: `none` if the server accepts public clients; otherwise a
+  /// secret, preferably in the header.
+  /// - Throws: `.unsupported` if the server accepts none of these methods.
   package static func method(among announced: [String]) throws(EnrollError) -> String {
     let known = [none] + ClientSecretMethod.allCases.map { $0.rawValue }
     guard let method = known.first(where: { Scopes.contains($0, in: announced) }) else {
@@ -65,8 +64,8 @@ package struct ClientRegistration: Equatable, Sendable {
       ("scope", scopes.isEmpty ? nil : .string(Scopes.joined(scopes))),
       ("dpop_bound_access_tokens", isDPoPBound ? .bool(true) : nil),
     ])
-    // If libcurl repeats the request, or the response is lost, the server has registered a client that
-    // EnrollKit does not know.
+    // On a fresh connection libcurl does not repeat the request. If the request is repeated, or the response is lost,
+    // the server has registered a client that EnrollKit does not know.
     var request = HTTPRequest.post(body, to: endpoint, freshConnection: true)
     request.mustAwaitResponse = true
     return request
@@ -122,7 +121,8 @@ package struct ClientRegistration: Equatable, Sendable {
     return sent + time.since(now)
   }
 
-  /// The server may change the metadata (RFC 7591 §3.2.1). A client that could not sign in is refused.
+  /// The server may change the metadata (RFC 7591 §3.2.1). A response whose metadata would prevent a sign-in is
+  /// refused.
   private func checkMetadata(_ json: JSON, _ response: HTTPResponse) throws(EnrollError) {
     if let uris = json["redirect_uris"] {
       guard let registered = uris.array, registered.count == 1, let only = registered[0].string,

@@ -1,5 +1,6 @@
-// The metadata of a protected resource (RFC 9728 §2): the authorization servers that issue tokens for it. Refused are
-// servers without https (R19), and resources that accept tokens only in ways that EnrollKit does not support (R31).
+// The metadata of a protected resource (RFC 9728 §2): the authorization servers that issue tokens for it. Servers
+// without https are refused (R19), and so are resources that accept tokens only in ways that EnrollKit does not
+// support (R31).
 
 package import EnrollJSON
 
@@ -67,7 +68,7 @@ package struct ResourceDocument {
   private let place: String
 
   /// - Parameter place: the document's name in errors.
-  /// - Throws: `.responseInvalid` for anything but a JSON object.
+  /// - Throws: `.responseInvalid` for a body that is not a JSON object.
   package init(_ body: [UInt8], _ place: String) throws(EnrollError) {
     self.place = place
     do throws(JSONError) {

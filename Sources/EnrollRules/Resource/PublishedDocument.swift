@@ -4,7 +4,7 @@
 package struct PublishedDocument: Equatable, Sendable {
   package var url: String
   package var body: [UInt8]
-  /// The number of seconds for which it may be used without another request.
+  /// The number of seconds for which the document may be used without another request.
   package var freshSeconds: Int64
 
   package init(url: String, body: [UInt8], freshSeconds: Int64) {

@@ -21,9 +21,9 @@ public struct RegisteredClient: Equatable, Sendable {
   public var clientID: ClientID
   /// `client_secret`; nil for a public client.
   public var clientSecret: Secret?
-  /// How the secret is sent; nil: as the server announces.
+  /// How the secret is sent; nil if it is sent as the server announces.
   public var secretMethod: ClientSecretMethod?
-  /// `client_secret_expires_at`, by the device's clock; nil: never.
+  /// `client_secret_expires_at`, by the device's clock; nil if the secret never expires.
   public var secretExpiresAt: UnixTime?
   /// The URL and token for deleting the client; nil if the server gave none.
   public var management: ClientManagement?
@@ -33,7 +33,7 @@ public struct RegisteredClient: Equatable, Sendable {
   /// The replaced clients, from the oldest to the newest. A client is replaced to get further scopes, and keeps its
   /// session until the user has signed in with the new client.
   public var former: [ClientID] = []
-  /// When it was registered, by the device's clock.
+  /// When the client was registered, by the device's clock.
   public var registeredAt: UnixTime
   /// The configuration for which the client was registered, as JSON without the client. A host can get it again
   /// without a request.
@@ -63,7 +63,7 @@ public struct RegisteredClient: Equatable, Sendable {
     registeredScopes.isEmpty || scopes.allSatisfy { Scopes.contains($0, in: registeredScopes) }
   }
 
-  /// Whether `client` is this client, or one that this client replaced.
+  /// Whether `client` is this client, or a client that this client replaced.
   package func isOrReplaced(_ client: ClientID) -> Bool { clientID == client || former.contains(client) }
 
   /// Replaces `client`, which stays in ``former``.

@@ -1,6 +1,6 @@
 // The answer of a resource to a request without a sufficient token (RFC 6750 §3, RFC 9728 §5.1): the URL of its
-// metadata, and the scopes that a token needs. Refused are a URL at another origin, which anybody could control, and
-// two different URLs.
+// metadata, and the scopes that a token needs. A URL at another origin is refused, because anybody could control that
+// origin; two different URLs are refused, too.
 
 /// The challenges for tokens in one response of a resource, combined.
 package struct ResourceChallenge: Equatable, Sendable {
@@ -10,7 +10,7 @@ package struct ResourceChallenge: Equatable, Sendable {
   package let scopes: [String]?
   /// `error=insufficient_scope`: the token is valid, and the request needs more scopes.
   package let isForMoreScopes: Bool
-  /// Whether the resource asks for a token that is bound to a key, and offers no other way (RFC 9449 §7.1).
+  /// Whether the resource asks for a token that is bound to a key, and accepts no other kind of token (RFC 9449 §7.1).
   package let requiresDPoP: Bool
 
   /// - Parameter header: the value of `WWW-Authenticate`; several headers are joined by commas (RFC 9110 §5.3).
@@ -39,7 +39,7 @@ package struct ResourceChallenge: Equatable, Sendable {
         }
         location = named
       }
-      // Scopes that cannot be sent are not requested.
+      // If a scope has characters that cannot be sent, the scopes of this challenge are ignored.
       let words = Scopes.split(challenge.parameter("scope") ?? "").filter { !$0.utf8.isEmpty }
       if !words.isEmpty, Scopes.problem(in: words) == nil {
         scopes = words.reduce(scopes ?? []) { Scopes.adding($1, to: $0) }
@@ -67,8 +67,8 @@ package struct ResourceChallenge: Equatable, Sendable {
     return metadataURI
   }
 
-  /// The scopes of the next sign-in: the challenge's scopes, and earlier ones. If the challenge asks for more
-  /// scopes, all earlier scopes are kept; otherwise only `openid` and `offline_access`.
+  /// The scopes of the next sign-in: the challenge's scopes, and some of the earlier scopes. If the challenge asks for
+  /// more scopes, all earlier scopes are kept; otherwise only `openid` and `offline_access` are kept.
   /// - Parameter earlier: the scopes of the previous sign-in.
   package func scopes(after earlier: [String]) -> [String] {
     guard let scopes else { return earlier }

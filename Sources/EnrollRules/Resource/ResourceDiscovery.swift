@@ -10,7 +10,7 @@ public struct ResourceDiscovery: Equatable, Sendable {
   public let resource: String
   /// Where the resource's metadata was found; nil for a resource that has none.
   public let metadataURI: String?
-  /// The resource's own name for itself, which nothing proves; nil if it has none.
+  /// The resource's own name for itself, which nothing proves; nil if the resource has no name.
   public let name: String?
   /// The issuers that the resource names. For a resource without metadata, the issuer that the host chose, or the
   /// resource's origin.
@@ -19,8 +19,8 @@ public struct ResourceDiscovery: Equatable, Sendable {
   public let issuer: String
   /// The page that the user is sent to.
   public let authorizationEndpoint: String
-  /// The scopes that the challenge names. If it names none, the scopes that the resource lists; nil if it
-  /// lists none.
+  /// The scopes that the challenge names or, if it names no scopes, the scopes that the resource lists; nil if both
+  /// name no scopes.
   public let scopes: [String]?
   /// Whether the server registers clients (RFC 7591).
   public let canRegister: Bool

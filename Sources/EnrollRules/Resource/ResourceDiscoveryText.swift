@@ -1,4 +1,5 @@
-// A discovery as text. A host passes the text to the registration, so that no request is repeated.
+// A discovery as text. A host passes the text to the registration, so that the registration does not repeat the
+// requests of the discovery.
 
 import EnrollJSON
 
@@ -23,8 +24,8 @@ extension ResourceDiscovery {
     return String(decoding: json.serialized(), as: UTF8.self)
   }
 
-  /// - Throws: `.invalidArgument` if the argument is not the ``text`` of a discovery; the errors for unacceptable
-  ///   metadata of the server.
+  /// - Throws: `.invalidArgument` if the argument is not the ``text`` of a discovery; if the metadata of the server is
+  ///   not acceptable, the errors of the discovery.
   public init(text: String, allowsLoopbackHTTP: Bool) throws(EnrollError) {
     guard let json = try? JSON.parse(Array(text.utf8)), let url = json["url"]?.string,
       let resource = json["resource"]?.string, let issuer = json["issuer"]?.string,

@@ -18,18 +18,18 @@ public struct ResourceRequest: Sendable {
   public var scopes: [String]?
   /// The client id, if the server knows the app already.
   public var clientID: String?
-  /// The secret of the client ``clientID``; nil for none.
+  /// The secret of the client ``clientID``; nil if that client has no secret.
   public var clientSecret: Secret?
   /// The https URL of the app's client id metadata document.
   public var clientMetadataURI: String?
-  /// Whether to register again, because the server has deleted the client. A client that the server refused at a
-  /// renewal is registered again without this.
+  /// Whether to register again, because the server has deleted the client. If the server refused the client at a
+  /// renewal, the client is registered again even if this is false.
   public var again = false
   /// The value of `WWW-Authenticate` of the resource's 401 or 403, if the host has one. Its scopes are requested.
   public var challenge: String?
   /// The result of an earlier discovery; nil: the resource is discovered again.
   public var discovery: ResourceDiscovery?
-  /// The server that the resource named before, if it names a different server now. The client that was
+  /// The server that the resource named earlier, if the resource names a different server now. The client that was
   /// registered at the previous server is deleted.
   public var previousIssuer: String?
   /// Whether the app already listens on the port of ``redirectURI``. If so, the port is not tried before the first

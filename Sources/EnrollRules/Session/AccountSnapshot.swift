@@ -24,11 +24,11 @@ public struct AccountSnapshot: Equatable, Sendable {
   public var missingScopes: [String] = []
   /// `SOCIAL`, `PASSWORDLESS` or nothing.
   public var registrationType: String?
-  /// The sign-in that waits for the user's confirmation, whether or not another user's session exists; nil if
-  /// none waits.
+  /// The sign-in that waits for the user's confirmation, whether or not another user's session exists; nil if no
+  /// sign-in waits.
   public var waiting: WaitingSignIn?
-  /// How far the provider's clock is ahead of this device's, in seconds; nil if that is not known. It does not belong to
-  /// the session either.
+  /// How far the provider's clock is ahead of this device's, in seconds; nil if that is not known. Like ``waiting``,
+  /// it does not belong to the session.
   public var serverClockOffsetSeconds: Int64?
 
   package init(
@@ -55,7 +55,8 @@ public struct AccountSnapshot: Equatable, Sendable {
 /// A sign-in whose tokens wait for the user's confirmation (state G `awaitingConfirmation`): the tokens are not used,
 /// and not returned to callers.
 public struct WaitingSignIn: Equatable, Sendable {
-  /// Identifies the question of ``RegistrationState/awaitingConfirmation(transactionID:profile:)``.
+  /// Identifies the question to the user in the state
+  /// ``RegistrationState/awaitingConfirmation(transactionID:profile:)``.
   public var transactionID: TransactionID
   /// The verified claims about the user who is to confirm; empty if the provider sends none.
   public var profile: JSONObject

@@ -1,4 +1,4 @@
-// The effect of a refusal on an audience's token, and the errors that callers get.
+// The effect of the provider's refusal of an audience's token, and the errors that callers get.
 
 extension AccountRecord {
   /// The backoff of an audience after failures other than refusals; nil for the session's own token, because
@@ -19,7 +19,8 @@ extension EnrollError {
   private static let resourcesHint =
     "; if the provider issues tokens only for what the sign-in asked for, name the resource in resources and sign in again"
 
-  /// The error of a sign-in that the provider refuses because of the configured resources, with the keys to check.
+  /// The error for a sign-in that the provider refuses because of the configured resources. It names the configuration
+  /// keys to check.
   package var namingResourceKeys: EnrollError {
     EnrollError(
       code,
@@ -35,12 +36,12 @@ extension EnrollError {
 }
 
 extension EnrollError {
-  /// Whether the resource is refused (RFC 8707 §2).
+  /// Whether the error refuses the requested resource (RFC 8707 §2).
   package var isAboutTarget: Bool { oauthError.map { ASCII.equals($0, "invalid_target") } ?? false }
 
-  /// If the provider keeps refusing and the access token has expired, only another sign-in gets a token. This does
-  /// not depend on the error code: some providers report the end of a session as an invalid request or an unknown
-  /// client. The session is kept even so, because the provider may accept it again.
+  /// If the provider keeps refusing and the access token has expired, only another sign-in gets a token. This does not
+  /// depend on the error code: some providers report the end of a session as an invalid request or an unknown client.
+  /// The session is kept nevertheless, because the provider may accept it again.
   package func advised(by refusal: RenewalRefusal, _ record: AccountRecord, at moment: Moment)
     -> EnrollError
   {

@@ -4,8 +4,8 @@ import EnrollCrypto
 import EnrollJSON
 
 extension TokenSet {
-  /// The token of the audience whose renewal returned the current refresh token; nil if that came from the
-  /// session's own renewal or from a sign-in.
+  /// The token of the audience whose renewal returned the current refresh token; nil if the refresh token came from
+  /// the session's own renewal or from a sign-in.
   /// - Parameter epoch: the record's epoch.
   package func lastAudience(at epoch: UInt64) -> AudienceToken? {
     audiences.entries.first { $0.token?.epoch == epoch }?.token
@@ -16,8 +16,8 @@ extension TokenSet {
     audiences.entries.first { $0.token?.epoch == epoch }?.audience
   }
 
-  /// The scopes that a renewal removed from the session because the refresh token that was sent has only the
-  /// scopes of an audience: an earlier renewal for that audience returned it. Empty if the provider removed
+  /// The scopes that a renewal removed from the session because the refresh token that was sent has only the scopes of
+  /// an audience: an earlier renewal for that audience returned this refresh token. Empty if the provider removed
   /// scopes for another reason.
   /// - Parameters:
   ///   - told: the scopes of the response; nil if it has none, which means no change (RFC 6749 §5.1).
@@ -29,9 +29,9 @@ extension TokenSet {
     return scopes.filter { !Scopes.contains($0, in: told) }
   }
 
-  /// Whether a renewal of the session returned an access token for another resource, because the server bound
-  /// the refresh token to the audience whose renewal returned it. The tokens are not verified, only compared
-  /// with each other.
+  /// Whether a renewal of the session returned an access token for another resource, because the server bound the
+  /// refresh token to an audience: the audience whose renewal returned that refresh token. The tokens are not
+  /// verified, only compared with each other.
   /// - Parameter epoch: the record's epoch when the refresh token was sent.
   func isBound(by accessToken: Secret, at epoch: UInt64) -> Bool {
     guard let last = lastAudience(at: epoch), let came = Self.audiences(of: accessToken),

@@ -1,7 +1,7 @@
 // Whether a renewal ended the older access tokens of a session.
 
 extension TokenSet {
-  /// Whether a renewal after this access token may have ended it.
+  /// Whether a later renewal may have ended this access token.
   package func isSuperseded(for audience: TokenAudience?) -> Bool {
     guard let audience else { return isSuperseded }
     return audiences[audience]?.token?.isSuperseded ?? false
@@ -15,7 +15,7 @@ extension TokenSet {
     }
   }
 
-  /// Marks all access tokens as not ended.
+  /// Marks all access tokens as still valid: no renewal has ended them.
   package mutating func keepAll() {
     isSuperseded = false
     audiences.changeTokens { $0.token?.isSuperseded = false }

@@ -3,7 +3,7 @@
 package import EnrollJSON
 
 extension AccountRecord {
-  /// Stores what the tokens of a transaction show about consent.
+  /// Stores whether consent leads to a refresh token at this provider, as the tokens of a transaction show.
   package mutating func learnConsent(from tokens: TokenSet, of transaction: TransactionRecord) {
     guard transaction.lacksOfflineAccess(tokens) else { return }
     if transaction.canAskForConsent {
@@ -15,7 +15,7 @@ extension AccountRecord {
 }
 
 extension AccountRecord {
-  /// Whether the transaction still decides the state: it is open before its deadline, or its exchange is running.
+  /// Whether the transaction still decides the state: it is open or being exchanged, and its deadline has not passed.
   package func isUnderWay(transactionID: TransactionID, at moment: Moment) -> Bool {
     guard let transaction = transactions.named(transactionID) else { return false }
     // If there is a session, the state shows the session and does not wait for an e-mail. A link is still
@@ -28,7 +28,7 @@ extension AccountRecord {
   }
 
   /// The tokens of the confirmed session.
-  /// - Parameter unsaved: the tokens of its renewal that could not be saved.
+  /// - Parameter unsaved: the tokens of a renewal of this session that could not be saved.
   package func session(unsaved: TokenSet?) -> [UnkeptTokens?] {
     guard confirmed != nil else { return [] }
     return [UnkeptTokens(confirmed, profile), UnkeptTokens(unsaved, profile)]
@@ -74,8 +74,8 @@ extension AccountRecord {
     advanceEpoch()
   }
 
-  /// Settles all open transactions, so that none of them leads to a sign-in any more; a running exchange detects this
-  /// (R35).
+  /// Settles all open transactions, so that none of them can still end in a sign-in. A running exchange detects that
+  /// its transaction was settled (R35).
   package mutating func settleTransactions() {
     for transaction in transactions where !transaction.isSettled { settle(transaction.id, as: .failed) }
   }

@@ -1,6 +1,6 @@
 // The result of a renewal.
 
-/// The result of one run of the renewal.
+/// The result of one renewal.
 public enum RenewalResult: Equatable, Sendable {
   /// The store has newer tokens than the caller, from this process or another.
   case renewed

@@ -11,10 +11,10 @@ package struct Renewal: Sendable {
   package let epoch: UInt64
   /// The store's ``TokenStore/identity()`` when the renewal began.
   package let store: String
-  /// Whether the provider is known to keep older access tokens.
+  /// Whether it is known that older access tokens stay valid when this provider renews.
   package var keepsAccessTokens = false
-  /// Whether this request goes to the endpoint from newer metadata, after the previous endpoint refused. Its
-  /// response decides.
+  /// Whether this request goes to the endpoint from newer metadata, after the previous endpoint refused. The response
+  /// of the new endpoint then decides about the session, and no third endpoint is tried.
   package var isAtNewEndpoint = false
 
   package init(
@@ -32,7 +32,8 @@ package struct Renewal: Sendable {
 
 /// Tokens that replace others.
 package struct RenewedTokens: Equatable, Sendable {
-  /// The new tokens; or the old ones with the new refresh token, if nothing else in the response can be used.
+  /// The new tokens. If only the refresh token of the response can be used, these are the old tokens with that refresh
+  /// token.
   package let tokens: TokenSet
   /// The tokens that were renewed.
   package let replaced: TokenSet
@@ -50,7 +51,7 @@ package struct RenewedTokens: Equatable, Sendable {
   package var scopesLost: [String] = []
   /// Whether the refresh token turned out to be bound to the resource of an audience.
   package var isBound = false
-  /// Whether the access token is a new one.
+  /// Whether the response brought a new access token.
   package var hasNewAccessToken = true
   /// Whether the unproven id_token is from this response, not from an earlier one.
   package let bringsIDToken: Bool

@@ -5,7 +5,7 @@ package import EnrollJSON
 /// Tokens that leave the store, or were never stored, and their user.
 package struct UnkeptTokens {
   package let tokens: TokenSet
-  /// The subject; nil if neither a verified id_token nor a profile names one.
+  /// The subject; nil if neither a verified id_token nor a profile names a subject.
   package let user: String?
 
   package init(_ tokens: TokenSet, user: String?) {
@@ -13,7 +13,7 @@ package struct UnkeptTokens {
     self.user = user
   }
 
-  /// - Returns: nil without tokens.
+  /// - Returns: nil if there are no tokens.
   package init?(_ tokens: TokenSet?, _ profile: JSONObject?) {
     guard let tokens else { return nil }
     self.init(tokens, user: tokens.identity?.subject ?? profile?["sub"]?.string)

@@ -25,7 +25,7 @@ public struct AccountName: Equatable, Hashable, Sendable {
         + (configuration.resource.map { "\n" + $0 } ?? ""))
   }
 
-  /// Unique among all accounts of a store; no name has a line feed.
+  /// The account's name and realm in one text, which is unique in a store, because no name has a line feed.
   package var qualifiedName: String { realm.isEmpty ? text : text + "\n" + realm }
 
   /// Makes a name that was read from the store.
@@ -47,7 +47,7 @@ public struct AccountName: Equatable, Hashable, Sendable {
 }
 
 extension AccountName {
-  /// Whether both belong to one client of one provider, no matter for which resource.
+  /// Whether both accounts belong to the same client of the same provider, for any resource.
   package func isOfSameClient(as other: AccountName) -> Bool {
     clientRealm.elementsEqual(other.clientRealm)
   }

@@ -6,8 +6,8 @@ public import EnrollJSON
 
 /// The state of one account on this device.
 public struct AccountRecord: Equatable, Sendable {
-  /// Increased by every change of the confirmed tokens and by a logout, and by nothing else. From the epoch, a caller
-  /// that waits for a renewal sees that the tokens changed, and EnrollKit sees that a response arrived too late.
+  /// Increased by every change of the confirmed tokens and by a logout, and by nothing else. By the epoch, a caller
+  /// that waits for a renewal notices that the tokens changed, and EnrollKit notices that a response arrived too late.
   public var tokenEpoch: UInt64 = 0
   /// The epoch when the session's own access token was stored, if a renewal for another audience has increased
   /// ``tokenEpoch`` since then; nil if both are the same.
@@ -34,8 +34,8 @@ public struct AccountRecord: Equatable, Sendable {
   public var provisionalRegistrationType: String?
   /// The transaction whose tokens, ``provisional``, wait for the user to set a PIN (flows.md §9).
   public var pinTransactionID: TransactionID?
-  /// The number of transactions per account. A new transaction replaces the oldest settled one, or, if there
-  /// is none, the oldest cancelled one. A pending transaction is never replaced.
+  /// The maximum number of transactions of an account. A new transaction replaces the oldest settled transaction or,
+  /// if no transaction is settled, the oldest cancelled transaction. A pending transaction is never replaced.
   public static let transactionLimit = 32
   /// Transactions that are pending, or were settled and are kept until their deadline.
   public var transactions: [TransactionRecord] = []
@@ -50,7 +50,7 @@ public struct AccountRecord: Equatable, Sendable {
     get { boxedRefusal?.value }
     set { boxedRefusal = Boxed.of(newValue) }
   }
-  /// Failed renewals since the last success; nil if there is none.
+  /// The backoff after renewals that failed since the last success; nil if no renewal failed.
   public var backoff: RenewalBackoff? {
     get { boxedBackoff?.value }
     set { boxedBackoff = Boxed.of(newValue) }
@@ -62,8 +62,8 @@ public struct AccountRecord: Equatable, Sendable {
   /// Whether a resource server rejected the session's own access token and no renewal helps. Then the token
   /// is no longer returned to callers.
   public var isAccessRefused = false
-  /// Whether this provider narrowed the session after a request for an audience's token. Then no such token
-  /// is requested again.
+  /// Whether this provider narrowed the session after a request for an audience's token. If so, no token for an
+  /// audience is requested again.
   public var narrowsSessions = false
   /// Whether older access tokens stay valid when the provider renews; nil if this is unknown.
   public var keepsAccessTokens: Bool?
@@ -76,7 +76,7 @@ public struct AccountRecord: Equatable, Sendable {
   public var serverClock = ServerClock()
   /// The provider's last nonces for DPoP proofs (RFC 9449 §8.2).
   public var nonces = DPoPNonces()
-  /// The refresh tokens that were sent last: a response that contains one of them is a replay of an earlier one.
+  /// The refresh tokens that were sent last: a response that contains one of them is a replay of an earlier response.
   public var sentRefreshTokens = SentRefreshTokens()
   /// The method with which the provider last accepted the client's secret.
   public var secretMethod: ClientSecretMethod?
@@ -96,7 +96,7 @@ public struct AccountRecord: Equatable, Sendable {
   /// The empty record of an unknown account.
   public init() {}
 
-  /// Adds the clock offset from a response; nil changes nothing.
+  /// Updates ``serverClock`` with the clock offset from a response; an offset of nil changes nothing.
   package mutating func learnClockOffset(_ seconds: Int64?) {
     if let seconds { serverClock.hear(offsetSeconds: seconds) }
   }
@@ -115,7 +115,7 @@ public struct AccountRecord: Equatable, Sendable {
   }
 }
 
-/// A value behind a pointer that copies share. It is immutable: a new value gets a new box.
+/// A value behind a pointer that copies share. It is immutable: to change the value, a new box is made.
 private final class Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
   let value: Value
 

@@ -12,8 +12,8 @@ public struct OutboxEntry: Equatable, Sendable {
   public enum Message: Equatable, Sendable {
     /// A token to revoke (RFC 7009 §2.1).
     case revocation(Revocation)
-    /// The confirmed profile of an account, read from the store when it is sent. The account's qualified name includes
-    /// its issuer and client.
+    /// The confirmed profile of an account, which is read from the store when the message is sent. The account's
+    /// qualified name includes its issuer and client.
     case profile(account: String)
     /// A failure, as the JSON text to post; without secrets.
     case errorReport(String)
@@ -61,24 +61,25 @@ public struct OutboxEntry: Equatable, Sendable {
     }
   }
 
-  /// The provider of the message's account.
+  /// The provider of the account that the message concerns.
   public var issuer: Issuer
-  /// nil in an entry of an earlier version, which did not store it.
+  /// The client that queued the entry; nil in an entry of an earlier version, which did not store it.
   public var sender: Sender?
-  /// nil if the provider's metadata was not available: the endpoint is then discovered when the entry is sent.
+  /// The URL to which the message is sent; nil if the provider's metadata was not available. The endpoint is then
+  /// discovered when the entry is sent.
   public var endpoint: String?
   /// The message to send.
   public var message: Message
-  /// When it was queued, by the device's clock.
+  /// When the message was queued, by the device's clock.
   public var queued: UnixTime
-  /// The number of failed attempts to send it.
+  /// The number of failed attempts to send the message.
   public var attempts: Int
   /// The entry is not sent again before this ends; nil if the server did not respond to the last attempt.
   public var pause: Expiry?
   /// The account whose browser is at the provider's logout page, as `AccountName.qualifiedName`: ``pause`` ends when the
   /// browser comes back. nil if the entry waits for no browser (flows.md §5).
   public var awaitedLogout: String?
-  /// Whether the server asked for ``pause``: then no other entry is sent to its endpoint either.
+  /// Whether the server asked for ``pause``: then no other entry is sent to the same endpoint either.
   public var isPauseAsked = false
 
   public init(

@@ -12,17 +12,17 @@ public struct PINAnswer: Equatable, Sendable {
     case unlocked
     /// The PIN is wrong. Nothing changed except ``triesLeft``.
     case wrong
-    /// Not checked: the pause after the last wrong PIN is not over.
+    /// The PIN was not checked, because the pause after the last wrong PIN is not over.
     case tooSoon
-    /// It was the last try: the account was deleted from this device.
+    /// The PIN is wrong, and this was the last try: the account was deleted from this device.
     case erased
   }
 
   /// The outcome of the try.
   public var outcome: Outcome
-  /// The tries that are left before the account is erased.
+  /// The number of tries that are left before the account is erased.
   public var triesLeft: Int64
-  /// Seconds until the next try is checked; 0 for now.
+  /// Seconds until the next try is checked; 0 if it is checked at once.
   public var retryAfterSeconds: Int64
 
   public init(_ outcome: Outcome, triesLeft: Int64, retryAfterSeconds: Int64 = 0) {
@@ -50,7 +50,8 @@ public enum PINPolicy {
     }
   }
 
-  /// The pause after this many wrong tries in a row: none after two, then 30 s, doubling up to an hour.
+  /// The pause after this many wrong tries in a row: no pause after the first two, then 30 s, which doubles with each
+  /// further try up to an hour.
   public static func pauseSeconds(afterTries tries: Int64) -> Int64 {
     tries < 3 ? 0 : min(3600, 30 << min(tries - 3, 10))
   }
@@ -66,18 +67,19 @@ public enum PINChange: Equatable, Sendable {
   case remove
 }
 
-/// The data outside the seal: how to derive the key from the PIN, and the number of tries.
+/// The data of a PIN that are stored outside the record's seal: how to derive the key from the PIN, and the number of
+/// tries.
 public struct PINEnvelope: Equatable, Sendable {
   /// The cost of scrypt: N = 2^`cost`, r = 8, p = 1 (RFC 7914).
   public static let cost: Int64 = 17
 
   public var cost = PINEnvelope.cost
   public var salt: [UInt8]
-  /// The account's own key: nonce, ciphertext, tag.
+  /// The account's own key, encrypted with the key from the PIN: nonce, ciphertext, tag.
   public var wrappedKey: [UInt8]
-  /// Tries since the last right PIN.
+  /// The number of tries since the last right PIN.
   public var tries: Int64 = 0
-  /// No try is checked before this ends.
+  /// No try is checked before this pause ends.
   public var pause: Expiry?
 
   public init(salt: [UInt8], wrappedKey: [UInt8]) {
@@ -85,10 +87,10 @@ public struct PINEnvelope: Equatable, Sendable {
     self.wrappedKey = wrappedKey
   }
 
-  /// The tries that are left before the account is erased.
+  /// The number of tries that are left before the account is erased.
   public var triesLeft: Int64 { max(0, PINPolicy.tries - tries) }
 
-  /// Seconds until a try is checked; 0 for now.
+  /// Seconds until a try is checked; 0 if it is checked at once.
   public func secondsToWait(at moment: Moment) -> Int64 {
     guard let pause else { return 0 }
     // A date that was set back does not lengthen the pause. A reboot does not shorten it: then the date decides.

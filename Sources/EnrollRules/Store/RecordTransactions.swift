@@ -1,8 +1,8 @@
 // The transactions in an account's record: found by id, changed, settled, and limited in number.
 
 extension AccountRecord {
-  /// Marks the open transactions after another transaction got tokens. The marked transactions do not need an answer,
-  /// and may never get one: a provider may resume the older of two attempts in one browser.
+  /// Marks the open transactions after another transaction got tokens. Nobody needs to wait for the answers of the
+  /// marked transactions, which may never come: a provider may resume the older of two attempts in one browser.
   package mutating func supersedeTransactions() {
     for index in transactions.indices where transactions[index].isOpen {
       transactions[index].isSuperseded = true

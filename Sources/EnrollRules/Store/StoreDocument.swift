@@ -6,11 +6,11 @@ package import EnrollJSON
 
 /// One account on disk: its record, its lineage, and its name, which the file's name does not show.
 public struct AccountDocument: Equatable, Sendable {
-  /// A document has either `record`, or `pin` and `sealedRecord`. An upgrade step handles the document that it finds.
-  /// A record under a PIN is a document of its own, which is upgraded when the PIN opens it. Version 2 has no nonces.
-  /// It also does not store: whether a refusal is repeated; which access token resource servers reject; when a
+  /// A document has either `record`, or `pin` and `sealedRecord`; an upgrade step must handle both kinds. A record
+  /// under a PIN is a document of its own, which is upgraded when the PIN opens it. Version 2 of the form has no
+  /// nonces. It also does not store: whether a refusal is repeated; which access token resource servers reject; when a
   /// refresh token expires; which refresh tokens were sent; whether the provider narrows sessions, refuses offline
-  /// access or wants consent for it; which transaction brought the tokens that wait.
+  /// access or wants consent for it; which transaction brought the tokens that wait for confirmation.
   package static let form = StoreForm<JSONObject>(
     "account", newest: 3, [AccountForms.provenIDTokens, { .success($0) }])
 
@@ -191,10 +191,10 @@ enum StoreText {
 }
 
 /// The steps from older forms of an account's document to newer ones (StoreForm). Every other member that was added is
-/// optional: its absence has the meaning of the older form.
+/// optional: if it is absent, the document means the same as in the older form.
 enum AccountForms {
-  /// 1 → 2: an id_token of a renewal that was not verified was stored in place of the verified one, with a flag beside
-  /// it.
+  /// 1 → 2: an id_token of a renewal that was not verified was stored in place of the verified one, together with a
+  /// flag.
   static let provenIDTokens: StoreForm<JSONObject>.Step = { document in
     var document = document
     guard var record = document["record"]?.object else { return .success(document) }

@@ -10,15 +10,16 @@
 /// newest form.
 package struct StoreForm<Content>: Sendable {
   /// Upgrades content to the next form. The step does not change the form's number.
-  /// - Returns: nil if the content is not of the older form. A `Result`, because the compiler of Swift 6.3 crashes on
-  ///   generic closures with typed throws.
+  /// - Returns: nil if the content is not of the older form. The type is a `Result`, because the compiler of Swift 6.3
+  ///   crashes on generic closures with typed throws.
   package typealias Step = @Sendable (Content) -> Result<Content?, EnrollError>
 
   /// The name in error messages, such as `outbox`.
   package let name: String
   /// The number of the form that is written.
   package let newest: Int64
-  /// From the oldest form that can be read; the last step gives the newest.
+  /// The steps in the order of the forms: the first step upgrades the oldest form that can be read, and the last step
+  /// gives the newest form.
   private let steps: [Step]
 
   package init(_ name: String, newest: Int64, _ steps: [Step] = []) {

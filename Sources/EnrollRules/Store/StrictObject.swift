@@ -1,12 +1,12 @@
-// Reads the store's JSON member by member: each must have its type, none may be missing, none may be left over. A
-// record that was changed by accident or by another program is refused as a whole.
+// Reads the store's JSON member by member: each member must have its type, no required member may be missing, and no
+// unknown member may be present. A record that was changed by accident or by another program is refused as a whole.
 
 import EnrollCrypto
 package import EnrollJSON
 
-/// A JSON object that is read once, completely. The first fault of its members is kept until ``end()`` throws it.
-/// Members that are read after a fault read as empty values, so nothing may be used before ``check()`` or ``end()``.
-/// It is a class whose methods are not inlined, so that reading a member is one call.
+/// A JSON object that is read once, completely. The first fault of its members is kept until ``end()`` throws it. A
+/// member that is read after a fault has an empty value, so nothing may be used before ``check()`` or ``end()``. It is
+/// a class, and its methods are not inlined, so that the code for reading a member is only one call.
 final class StrictObject {
   private let object: JSONObject
   private let place: String
@@ -30,7 +30,7 @@ final class StrictObject {
       .storeCorrupt, "\(place): expected \(expected), found \(value?.kind ?? "nothing")", field: place)
   }
 
-  /// The error to throw: the first fault that was recorded; this fault if there is none.
+  /// The error to throw: the first fault that was recorded or, if there is no earlier fault, this fault.
   /// - Parameter what: the text after the place.
   @inline(never)
   func damaged(_ what: String) -> EnrollError {
@@ -38,7 +38,7 @@ final class StrictObject {
     return fault ?? EnrollError(.storeCorrupt, place + what, field: place)
   }
 
-  /// Throws if a member that was read so far has a fault. Call it before using one of them.
+  /// Throws if a member that was read so far has a fault. Call this before you use a member.
   @inline(never)
   func check() throws(EnrollError) {
     isTold = true
@@ -62,7 +62,7 @@ final class StrictObject {
     return value
   }
 
-  /// A member that another decoder reads. If a fault is recorded already, throws it.
+  /// A member for another decoder to read. If a fault is recorded already, this method throws it.
   @inline(never)
   func value(_ key: String) throws(EnrollError) -> JSON {
     let value = required(key)
@@ -188,7 +188,7 @@ final class StrictObject {
     return Secret(bytes ?? [])
   }
 
-  /// Adopts a member's own fault.
+  /// Records the fault of a member that is itself an object.
   private func take(_ member: StrictObject) {
     do { try member.end() } catch { fault = fault ?? error }
   }
@@ -214,7 +214,7 @@ extension JSON {
   static func time(_ time: UnixTime) -> JSON { .integer(time.seconds) }
 }
 
-/// Writes members, one call for each; nil is left out.
+/// Writes a member with each call; a member whose value is nil is left out.
 extension JSONObject {
   @inline(never)
   mutating func put(_ key: String, _ text: String?) {

@@ -98,7 +98,7 @@ extension Expiry {
     return .object(object)
   }
 
-  /// - Parameter object: the caller that created it calls ``StrictObject/end()``.
+  /// - Parameter object: the object to read. Its creator calls ``StrictObject/end()``.
   init(_ object: StrictObject) {
     expiresAt = object.time("expiresAt")
     deadline = Instant(nanoseconds: object.integer("deadline"))

@@ -1,4 +1,5 @@
-// The epochs of an account's access tokens: which token a caller saw, and whether it was replaced since then.
+// The epochs of an account's access tokens: they show which token a caller saw, and whether that token was replaced
+// since then.
 
 extension AccountRecord {
   /// The epoch at which this access token was stored: the session's own, or an audience's; nil if the audience has no
@@ -8,7 +9,8 @@ extension AccountRecord {
     return confirmed?.audiences[audience]?.token?.epoch
   }
 
-  /// Whether the access token is missing, or is still one that callers want to replace: its epoch is one of `epochs`.
+  /// Whether the access token is missing, or is still a token that callers want replaced, because its epoch is one of
+  /// `epochs`.
   package func isUnrenewed(for audience: TokenAudience?, since epochs: [UInt64]) -> Bool {
     epoch(for: audience).map { epochs.contains($0) } ?? true
   }

@@ -1,5 +1,5 @@
-// Transactions as JSON for the store: one flat form for every flow. A secret that a flow does not have, or that is
-// spent, is written as an empty text.
+// Transactions as JSON for the store: one flat form for every flow. If a flow does not have a secret, or the secret is
+// spent, it is written as an empty text.
 
 import EnrollCrypto
 package import EnrollJSON
@@ -187,8 +187,8 @@ private struct StoredFlow {
       demands: demands, prompt: prompt, expectedSubject: expectedSubject, isSocial: isSocial)
   }
 
-  /// - Parameter step: distinguishes a one-time code from a link, and a browser from an e-mail; the other
-  ///   flows have one step.
+  /// - Parameter step: distinguishes a one-time code from a link, and a browser from an e-mail; every other flow has
+  ///   only one step.
   func flow(at step: RegistrationState.Step) -> TransactionRecord.Flow {
     switch kind {
     case .signIn:
@@ -281,7 +281,7 @@ extension StoredFlow.Details {
 }
 
 extension LinkCause {
-  /// nil if the host began the transaction.
+  /// The link that began the transaction; nil if the host began it.
   fileprivate init?(_ object: StrictObject) throws(EnrollError) {
     let origin = object.optionalString("origin")
     let name = object.optionalString("source")

@@ -1,7 +1,7 @@
 // Bytes, compared and parsed as protocols require: ASCII only, no locale, no Unicode.
 
 extension String {
-  /// The UTF-8 bytes, copied at once; `Array(utf8)` copies byte by byte in Embedded Swift.
+  /// The UTF-8 bytes, copied in one operation; in Embedded Swift `Array(utf8)` would copy byte by byte.
   var bytes: [UInt8] {
     let copy = utf8.withContiguousStorageIfAvailable { text in
       [UInt8](unsafeUninitializedCapacity: text.count) { bytes, count in
@@ -64,7 +64,7 @@ public enum ASCII {
     return true
   }
 
-  /// Like ``equals(_:_:_:)``; `text` is in lower case.
+  /// Like ``equals(_:_:_:)``, but ignores the case of ASCII letters; `text` must be in lower case.
   static func equalsIgnoringCase(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: StaticString) -> Bool {
     guard range.count == text.utf8CodeUnitCount else { return false }
     for index in 0..<range.count
@@ -120,7 +120,8 @@ public enum ASCII {
     return false
   }
 
-  /// The number that `text` spells with digits alone; otherwise nil. `Int("+25")` would be 25.
+  /// The number that `text` contains; nil if `text` has anything except digits. `Int` is not used, because
+  /// `Int("+25")` is 25.
   public static func number<Number: FixedWidthInteger>(_ text: some StringProtocol) -> Number? {
     text.utf8.allSatisfy(isDigit) ? Number(text) : nil
   }
@@ -146,15 +147,15 @@ struct EightBytes: Equatable {
   private static var ones: UInt64 { 0x0101_0101_0101_0101 }
   private static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
-  /// Sets the high bit of each byte that equals `byte`. After the first such byte other high bits may be set,
-  /// too. So the result only shows whether there is such a byte, and where the first one is.
+  /// Sets the high bit of each byte that equals `byte`. High bits after the first such byte may be set, too, even if
+  /// their bytes differ. So the result only shows whether there is such a byte, and where the first one is.
   @inline(__always)
   func places(of byte: UInt8) -> UInt64 {
     let difference = word ^ (UInt64(byte) &* Self.ones)
     return (difference &- Self.ones) & ~difference & Self.highs
   }
 
-  /// Not 0 if a byte is less than `low` or greater than 126; `low` is at most 127.
+  /// Is not 0 if any byte is less than `low` or greater than 126; `low` must be at most 127.
   @inline(__always)
   func places(outside low: UInt8) -> UInt64 {
     let seven = word & ~Self.highs
@@ -170,7 +171,8 @@ struct EightBytes: Equatable {
 
 /// Whole numbers in headers and in JSON strings.
 enum DecimalText {
-  /// Digits only, without sign or space; a number that is too large becomes the largest.
+  /// The number; nil if the text has anything except digits, such as a sign or a space. A number that is too large is
+  /// replaced by the largest `Int64`.
   static func parse(_ text: String) -> Int64? {
     guard (1...32).contains(text.utf8.count) else { return nil }
     var value: Int64 = 0

@@ -1,5 +1,5 @@
-// Base64url without padding (RFC 4648 §5, RFC 7515 §2). Decoding is strict: each value has exactly one text. Refused:
-// padding, white space, the characters `+` and `/`, and unused bits that are not 0.
+// Base64url without padding (RFC 4648 §5, RFC 7515 §2). Decoding is strict, so each value has exactly one text: it
+// refuses padding, white space, the characters `+` and `/`, and unused bits that are not 0.
 
 import EnrollCrypto
 
@@ -23,7 +23,7 @@ public enum Base64URL {
     }
   }
 
-  /// The text as a secret, without any other copy (R40).
+  /// The text as a secret; no other copy of it is made (R40).
   static func secret(of bytes: [UInt8]) throws(CryptoError) -> Secret {
     try Secret(count: count(encoding: bytes.count)) { text in
       _ = encode(bytes.span, into: text.assumingMemoryBound(to: UInt8.self))
@@ -172,7 +172,7 @@ public enum Base64URL {
       return (values & 0xFF_FFFF | (values >> 32) << 24, ~known & Self.highs)
     }
 
-    /// Sets the high bit of each byte that is at least `low`; the bytes are under 128.
+    /// Sets the high bit of each byte that is at least `low`. All bytes must be less than 128.
     @inline(__always)
     private static func least(_ bytes: UInt64, _ low: UInt64) -> UInt64 {
       (bytes &+ each(0x80 - low)) & highs
@@ -187,7 +187,7 @@ public enum Base64URL {
     @inline(__always)
     private static func mask(_ highs: UInt64) -> UInt64 { (highs >> 7) &* 0xFF }
 
-    /// Adds each byte separately; the bytes of `left` are under 128.
+    /// Adds each byte separately. The bytes of `left` must be less than 128.
     @inline(__always)
     private static func sum(_ left: UInt64, _ right: UInt64) -> UInt64 {
       (left &+ right & ~highs) ^ right & highs

@@ -1,7 +1,7 @@
-// Types for texts such as issuers and client ids, so that none can be used in place of another. They are compared byte
-// for byte, as protocols require; `String ==` compares by canonical equivalence.
+// Types for texts such as issuers and client ids, so that a text of one type cannot be used in place of a text of
+// another type. They are compared byte for byte, as protocols require; `String ==` compares by canonical equivalence.
 
-/// A name or an identifier that is equal only to the same bytes.
+/// A name or an identifier. Two of them are equal only if their bytes are the same.
 public protocol ExactText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The text.
   var text: String { get }

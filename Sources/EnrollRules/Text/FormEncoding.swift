@@ -9,7 +9,7 @@ public struct FormEncoding: Sendable {
   public enum Style: Sendable {
     /// A space is `+`.
     case body
-    /// A space is `%20`, which every parser of a query reads.
+    /// A space is written as `%20`, which every parser of a query understands.
     case query
   }
 
@@ -56,10 +56,10 @@ extension FormEncoding {
 
   /// Decodes a body or a query, in which `+` is a space.
   /// - Parameters:
-  ///   - maximumFields: the limit of fields; more are refused.
+  ///   - maximumFields: a text with more fields is refused.
   ///   - maximumBytes: a longer text is refused.
-  /// - Throws: `.invalidArgument` if it is over a limit, has a malformed `%XX`, is not UTF-8 after decoding, or has a
-  ///   NUL.
+  /// - Throws: `.invalidArgument` if the text is over a limit, has a malformed `%XX`, is not UTF-8 after decoding, or
+  ///   has a NUL.
   public static func decode(
     _ text: [UInt8], maximumFields: Int = 64, maximumBytes: Int = 1 << 16
   ) throws(EnrollError) -> [(String, String)] {

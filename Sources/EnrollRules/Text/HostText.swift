@@ -1,9 +1,9 @@
 // Hosts and ports as R9 allows them: only texts that every parser reads as the same name or address.
 
 enum HostText {
-  /// Labels of letters, digits, inner hyphens and underscores. With `mayBeAddress`, a name that ends in a number must
-  /// be a whole IPv4 address, because browsers read `0x7f.1` and `2130706433` as addresses; an IPv6 address in brackets
-  /// is also allowed.
+  /// Whether the name is a host: labels of letters, digits, inner hyphens and underscores. With `mayBeAddress`, a name
+  /// that ends in a number must be a whole IPv4 address, because browsers read `0x7f.1` and `2130706433` as addresses;
+  /// an IPv6 address in brackets is also allowed.
   @_optimize(speed)
   static func isHost(_ bytes: Span<UInt8>, _ name: Range<Int>, mayBeAddress: Bool) -> Bool {
     guard (1...253).contains(name.count) else { return false }
@@ -28,7 +28,8 @@ enum HostText {
     return !mayBeAddress || !readsAsNumber(bytes, last) || isIPv4(bytes, name)
   }
 
-  /// `localhost`, `127.0.0.0/8` or `[::1]`, for a name that ``isHost(_:_:mayBeAddress:)`` accepts.
+  /// Whether the host is `localhost`, in `127.0.0.0/8`, or `[::1]`; for a name that ``isHost(_:_:mayBeAddress:)``
+  /// accepts.
   static func isLoopback(_ bytes: Span<UInt8>, _ name: Range<Int>) -> Bool {
     if bytes[name.lowerBound] == 0x5B { return ASCII.equals(bytes, name, "[::1]") }
     if name.count > 4, ASCII.equals(bytes, name.lowerBound..<(name.lowerBound + 4), "127.") {
@@ -37,7 +38,7 @@ enum HostText {
     return ASCII.equalsIgnoringCase(bytes, name, "localhost")
   }
 
-  /// 1 to 65535, without leading zeros.
+  /// The port: 1 to 65535, written without leading zeros.
   static func port(_ bytes: Span<UInt8>, _ digits: Range<Int>) throws(StrictURL.Refusal) -> Int {
     guard (1...5).contains(digits.count), bytes[digits.lowerBound] != 0x30 else { throw .port }
     var value = 0
@@ -66,7 +67,7 @@ enum HostText {
     return true
   }
 
-  /// Four numbers up to 255 without leading zeros.
+  /// Whether the name is an IPv4 address: four numbers up to 255 without leading zeros.
   private static func isIPv4(_ bytes: Span<UInt8>, _ name: Range<Int>) -> Bool {
     var parts = 0
     var start = name.lowerBound
@@ -83,9 +84,9 @@ enum HostText {
   /// such runs.
   private static func isIPv6(_ bytes: Span<UInt8>, _ address: Range<Int>) -> Bool {
     var groups = 0
-    // The number of groups before `::`; nil without it.
+    // The number of groups before `::`; nil while there was no `::`.
     var gap: Int?
-    // The longest written runs of zeros, before `::` and after it, and the run that ends here.
+    // The longest written runs of zeros, before `::` and after it, and the run that ends at the current group.
     var (before, after, run) = (0, 0, 0)
     var index = address.lowerBound
     while index < address.upperBound {
@@ -99,7 +100,7 @@ enum HostText {
         }
         gap = groups
         index += 1
-        // A group of zeros beside `::` would be part of it.
+        // A group of zeros next to `::` is refused, because browsers write it as part of `::`.
         if index < address.upperBound, bytes[index] == 0x30 { return false }
         continue
       }

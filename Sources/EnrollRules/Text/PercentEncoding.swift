@@ -1,5 +1,5 @@
-// Percent-encoding of one value (RFC 3986 §2.1), for form bodies and URL queries. Only unreserved characters are not
-// escaped. Decoding refuses malformed texts.
+// Percent-encoding of one value (RFC 3986 §2.1), for form bodies and URL queries. All characters except the unreserved
+// ones are escaped. Decoding refuses malformed texts.
 
 public enum PercentEncoding {
   /// RFC 3986 §2.3.
@@ -36,7 +36,7 @@ public enum PercentEncoding {
 
   /// The decoded bytes; nil if a `%` is not followed by two hexadecimal digits.
   public static func decode(_ text: ArraySlice<UInt8>, plusForSpace: Bool) -> [UInt8]? {
-    // Most values have nothing to decode.
+    // Most values contain no encoded bytes, so they are returned unchanged.
     guard text.contains(where: { $0 == 0x25 || $0 == 0x2B }) else { return Array(text) }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count)

@@ -14,9 +14,9 @@ public enum PrintableText {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// An OAuth error code (RFC 6749 §5.2: printable ASCII without quote and backslash) of at most 64 bytes,
-  /// else nil. The grammar allows spaces, but no registered code has a space. The texts of proxies have
-  /// spaces (`Not Found`).
+  /// An OAuth error code (RFC 6749 §5.2: printable ASCII without quote and backslash) of at most 64 bytes; nil for any
+  /// other text. A space is not accepted: the grammar allows spaces, but no registered code has a space. But the texts
+  /// of proxies have spaces (`Not Found`).
   public static func errorCode(_ text: String) -> String? {
     let isCode = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
     return isCode && (1...64).contains(text.utf8.count) ? text : nil

@@ -39,7 +39,7 @@ struct QueryParameter {
     rest = index..<end
   }
 
-  /// The end of a name: `=`, `&`, or the end of the query.
+  /// The index at which the name ends: of `=` or `&`, or the end of the query.
   @inline(__always)
   private static func separator(in query: Span<UInt8>, from start: Int) -> Int {
     var index = start
@@ -71,8 +71,8 @@ struct QueryParameter {
   }
 }
 
-/// Adds a query to an endpoint, and keeps the query that the endpoint has (RFC 6749 §3.1). A parameter that is in both
-/// is only sent with EnrollKit's value, because none may be repeated.
+/// Adds a query to an endpoint, and keeps the query that the endpoint has (RFC 6749 §3.1). If both queries have a
+/// parameter, it is sent only with EnrollKit's value, because no parameter may be repeated.
 enum EndpointURL {
   static func adding(_ query: FormEncoding, to endpoint: String) -> String {
     let bytes = Array(endpoint.utf8)

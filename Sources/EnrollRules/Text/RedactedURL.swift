@@ -1,9 +1,9 @@
-// URLs in a form that may be shown to somebody who must not use them (R40).
+// Shows URLs without the parts that may be secret, so that a reader cannot use them (R40).
 
 import EnrollJSON
 
 public enum RedactedURL {
-  /// Scheme, host, port and the names of parameters; "?" for a text that is not a URL. For logs.
+  /// The URL's scheme, host, port and names of parameters, for logs; "?" for a text that is not a URL.
   public static func text(_ url: String) -> String { shown(url) { $0.path.lowerBound } }
 
   /// Like ``text(_:)``, but as JSON. For a URL that a host configured: any part besides the origin may contain

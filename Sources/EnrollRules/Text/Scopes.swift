@@ -30,7 +30,7 @@ public enum Scopes {
     contains(scope, in: scopes) ? scopes : scopes + [scope]
   }
 
-  /// The scopes of the first list, then those that only the second one has.
+  /// The scopes of the first list, then the scopes that only the second list has.
   package static func union(_ scopes: [String], _ more: [String]) -> [String] {
     more.reduce(scopes) { adding($1, to: $0) }
   }

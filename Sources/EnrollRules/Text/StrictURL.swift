@@ -1,10 +1,10 @@
-// Parses every URL from outside with an allowlist of bytes (R9). Refused, never repaired: user information, a
-// backslash, control characters, `%00`, escapes and non-ASCII characters in the host, a trailing dot, a port out of
-// range, a number that only some parsers read as an address, and dot segments. The only schemes are https, http to
-// loopback, private schemes with a dot, and the configured redirect URI's own scheme, even without a dot (R2). A
-// fragment is dropped unread (R8). Grammar: RFC 3986, narrowed.
+// Parses every URL from outside with an allowlist of bytes (R9). A URL with a fault is refused, never repaired. Faults
+// are: user information, a backslash, control characters, `%00`, escapes and non-ASCII characters in the host, a
+// trailing dot, a port out of range, a number that only some parsers read as an address, and dot segments. The only
+// schemes are https, http to loopback, private schemes with a dot, and the configured redirect URI's own scheme, even
+// without a dot (R2). A fragment is dropped unread (R8). Grammar: RFC 3986, narrowed.
 
-/// A URL that every reader splits in the same way. This does not say that the URL is expected.
+/// A URL that every parser splits in the same way. The caller still has to check whether the URL is expected.
 public struct StrictURL: Equatable, Sendable {
   public enum Kind: Equatable, Sendable {
     case https
@@ -21,7 +21,7 @@ public struct StrictURL: Equatable, Sendable {
   /// The text without its fragment; the ranges below are offsets into these bytes.
   public let bytes: [UInt8]
   public let scheme: Range<Int>
-  /// nil for a private scheme with one slash. An IPv6 address keeps its brackets.
+  /// The host; nil for a URL with a private scheme and a single slash. An IPv6 address keeps its brackets.
   public let host: Range<Int>?
   public let port: Int?
   public let path: Range<Int>
@@ -92,7 +92,7 @@ extension StrictURL {
       && part(path).elementsEqual(other.part(other.path))
   }
 
-  /// Whether `text` and this URL are the same up to their queries, byte for byte.
+  /// Whether `text` and this URL are the same before their queries, byte for byte.
   @_optimize(speed)
   func hasBase(_ text: String) -> Bool {
     let expected = text.utf8.span

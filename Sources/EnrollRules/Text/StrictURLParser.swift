@@ -146,7 +146,7 @@ struct StrictURLParser {
     else { throw .escape }
   }
 
-  /// `.`, `..` and their spellings with `%2e`.
+  /// Whether the segment is `.`, `..`, or one of their spellings with `%2e`.
   private func isDotSegment(_ bytes: Span<UInt8>, _ segment: Range<Int>) -> Bool {
     var index = segment.lowerBound
     var dots = 0
@@ -189,10 +189,11 @@ private enum URLBytes {
       | bytes.places(of: 0x3C) | bytes.places(of: 0x3E) | bytes.places(of: 0x5C)
   }
 
-  // One bit for each byte, of 0 to 63 and of 64 to 127. Path: letters, digits, -._~ !$&'()*+,;= :@ / %
+  // Two sets of bytes with one bit for each byte: one for the bytes 0 to 63, one for 64 to 127. In a path: letters,
+  // digits, -._~ !$&'()*+,;= :@ / %
   private static var pathLow: UInt64 { 0x2FFF_FFF2_0000_0000 }
   private static var pathHigh: UInt64 { 0x47FF_FFFE_87FF_FFFF }
-  // The bytes of a path, and ? [ ] ^ ` { | }
+  // In a query: the bytes of a path, and ? [ ] ^ ` { | }
   private static var queryLow: UInt64 { 0xAFFF_FFF2_0000_0000 }
   private static var queryHigh: UInt64 { 0x7FFF_FFFF_EFFF_FFFF }
 

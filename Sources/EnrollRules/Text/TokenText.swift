@@ -5,7 +5,7 @@ enum TokenText {
   /// A longer token is refused.
   static let maximumBytes = 1 << 16
 
-  /// Not empty, not too long, and visible ASCII throughout.
+  /// Whether a token is not empty, not too long, and only visible ASCII.
   static func isAcceptable(_ bytes: some Collection<UInt8>) -> Bool {
     (1...maximumBytes).contains(bytes.count) && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }

@@ -15,7 +15,7 @@ package enum WellKnown {
       + (url.query.map { "?" + url.text($0) } ?? "")
   }
 
-  /// The URL of `suffix` for the whole origin of `url`, without its path.
+  /// The well-known URL with `suffix` for the whole origin of `url`; the path of `url` is ignored.
   package static func atOrigin(_ suffix: String, of url: StrictURL) -> String {
     origin(of: url) + "/.well-known/" + suffix
   }

@@ -22,13 +22,13 @@ public struct Moment: Equatable, Sendable {
 /// monotonic clock says that more time is left than the whole lifetime: a time namespace, a restored checkpoint or a
 /// virtual machine's snapshot changes that clock without changing the boot's id.
 public struct Expiry: Equatable, Sendable {
-  /// The date at which the token expires, by the device's clock when the token was received.
+  /// The date at which the token expires, computed with the device's clock as it was when the token was received.
   public var expiresAt: UnixTime
   /// When the token expires, by the monotonic clock of the boot ``bootID``.
   public var deadline: Instant
   /// The boot in which the token was received.
   public var bootID: String
-  /// The whole lifetime that the server gave.
+  /// The token's whole lifetime, as the server stated it.
   public var lifetimeSeconds: Int64
 
   public init(expiresAt: UnixTime, deadline: Instant, bootID: String, lifetimeSeconds: Int64) {
@@ -53,12 +53,12 @@ public struct Expiry: Equatable, Sendable {
     return left >= 0 ? left / 1_000_000_000 : (left + 1) / 1_000_000_000 - 1
   }
 
-  /// Whether the end has come, to the nanosecond if the monotonic clock decides.
+  /// Whether the lifetime has ended. The comparison is exact to the nanosecond if the monotonic clock decides.
   package func isOver(at moment: Moment) -> Bool {
     isTold(by: moment) ? moment.instant >= deadline : moment.wall.since(expiresAt) >= 0
   }
 
-  /// How near a token is to its end (flows.md §8).
+  /// How near a token is to its expiry (flows.md §8).
   public enum Band: String, Sendable {
     /// The token is used as it is.
     case fresh
@@ -68,9 +68,9 @@ public struct Expiry: Equatable, Sendable {
     case expired
   }
 
-  /// Neither parameter can ask for more than the token's whole lifetime: no token is due in its first second
-  /// (R32). This prevents a renewal at every call, however short the lifetime is and however long the caller
-  /// needs the token.
+  /// The band of the token at `moment`. Neither parameter can ask for more than the token's whole lifetime: no token
+  /// is due in its first second (R32). This prevents a renewal at every call, however short the lifetime is and
+  /// however long the caller needs the token.
   /// - Parameters:
   ///   - graceSeconds: how long before its end a token is due for renewal; at most half the lifetime counts,
   ///     and 0 for a lifetime of one or two seconds.
@@ -99,8 +99,8 @@ public struct Expiry: Equatable, Sendable {
     moment.bootID == bootID && moment.instant.advanced(bySeconds: lifetimeSeconds) >= deadline
   }
 
-  /// How long the token stays `fresh`, by the monotonic clock only. To check that, this process does not read the
-  /// date again.
+  /// How long the token stays `fresh`, by the monotonic clock only. A check of this freshness does not read the date
+  /// again.
   public func freshness(at moment: Moment, graceSeconds: Int64) -> Freshness {
     Freshness(
       deadline: isTold(by: moment)

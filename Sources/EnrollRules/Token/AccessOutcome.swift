@@ -4,7 +4,7 @@ public import EnrollCrypto
 
 /// An access token for the next request.
 public struct AccessToken: Equatable, Sendable {
-  /// For the Authorization header or a form body, nowhere else (R31).
+  /// The token itself. Send it in the Authorization header or a form body, nowhere else (R31).
   public var value: Secret
   /// The token's type as the server spelt it.
   public var tokenType: String
@@ -36,8 +36,8 @@ public enum AccessOutcome: Equatable, Sendable {
   case stale(AccessToken, reason: EnrollError)
   /// The token expired and could not be renewed yet. A later attempt may succeed.
   case expired(offlineSince: UnixTime?, retryAfterSeconds: Int64?, reason: EnrollError)
-  /// The provider refused to renew, or to issue a token for that audience, without ending the session. The record is
-  /// kept.
+  /// The provider refused to renew, or to issue a token for that audience, but did not end the session. The account's
+  /// record is kept.
   case rejected(reason: EnrollError)
   /// The session is over, or there never was one: the user has to sign in. The provider may have given a reason.
   case reauthenticate(reason: String, oauthErrorDescription: String? = nil)
@@ -48,8 +48,8 @@ public enum AccessOutcome: Equatable, Sendable {
 }
 
 extension AccessOutcome {
-  /// The outcome without its payload. Every interface uses these words for the outcomes, and ``status`` for a call that
-  /// needed a token.
+  /// The outcome without its payload. Every interface uses these words for the outcomes, and ``status`` as the result
+  /// of a call that needed a token.
   public enum Kind: String, Sendable, CaseIterable {
     /// ``AccessOutcome/valid(_:)``.
     case valid
@@ -93,7 +93,7 @@ extension AccessOutcome {
     }
   }
 
-  /// Why the token was not renewed; nil for the outcomes that have no such error.
+  /// Why the token was not renewed; nil for an outcome without such an error.
   public var renewalFailure: EnrollError? {
     switch self {
     case .stale(_, let reason), .expired(_, _, let reason), .rejected(let reason): reason
@@ -141,8 +141,8 @@ extension AccessOutcome {
 extension EnrollError {
   /// The session is over.
   /// - Parameters:
-  ///   - reason: a sentence, or the provider's error code. Only a sentence has a space: no registered code has one (RFC
-  ///     6749 §11.4).
+  ///   - reason: a sentence, or the provider's error code. The two are told apart by a space: a sentence has spaces,
+  ///     and no registered code has one (RFC 6749 §11.4).
   ///   - description: the provider's `error_description`.
   package static func sessionEnded(_ reason: String, _ description: String?) -> EnrollError {
     let words = description.map { ": \($0)" } ?? ""

@@ -14,7 +14,8 @@ extension TokenAudience {
       return false
     }
     guard !self.scopes.isEmpty else { return scopes.isEmpty }
-    // Each word must be one of the scopes, and no scope may be missing: one bit for each of the scopes, at most 64.
+    // Each word must be one of the audience's scopes, and no scope may be missing. `found` has one bit for each scope
+    // that was found, so at most 64 scopes are possible.
     var found: UInt64 = 0
     var count = 0
     var start = 0

@@ -34,12 +34,12 @@ public struct AudienceToken: Equatable, Sendable {
 public struct AudienceEntry: Equatable, Sendable {
   /// The audience of the token.
   public let audience: TokenAudience
-  /// nil while the provider has issued none.
+  /// The token; nil if the provider has not issued one yet.
   public var token: AudienceToken?
   /// The provider's last refusal of this audience.
   public var refusal: RenewalRefusal?
-  /// Consecutive failures whose response was not a refusal; nil if there is none. A failure without any
-  /// response delays all renewals of the account, so the account's record counts it.
+  /// The backoff after consecutive failures whose response was not a refusal; nil if there is no such failure. A
+  /// failure without any response delays all renewals of the account, so the account's record counts it.
   public var backoff: RenewalBackoff?
 
   public init(
@@ -88,7 +88,7 @@ public struct AudienceTokens: Equatable, Sendable {
     for index in entries.indices { edit(&entries[index]) }
   }
 
-  /// Removes the entries whose token, refusal and backoff are all over.
+  /// Removes the entries whose token has expired, and whose pauses after a refusal and a failure are over.
   mutating func dropEnded(at moment: Moment) {
     entries.removeAll { entry in
       (entry.token?.expiry.isOver(at: moment) ?? true) && entry.refusal?.pause.band(at: moment) != .fresh
@@ -98,8 +98,9 @@ public struct AudienceTokens: Equatable, Sendable {
 
   private var byteCount: Int { entries.reduce(0) { $0 + $1.byteCount } }
 
-  /// The index of the entry that a new entry replaces; nil if there is room for both. Entries with a token
-  /// replace only each other, and so do entries without a token, unless the record would be too long.
+  /// The index of the entry that a new entry replaces; nil if there is room for both. An entry with a token replaces
+  /// only an entry with a token, and an entry without a token only one without a token, unless the record would be too
+  /// long.
   private func givingWay(to entry: AudienceEntry) -> Int? {
     if byteCount + entry.byteCount > Self.maximumBytes { return entries.indices.min(by: isLessUseful) }
     let alike = entries.indices.filter { (entries[$0].token == nil) == (entry.token == nil) }

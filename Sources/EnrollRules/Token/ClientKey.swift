@@ -14,7 +14,7 @@ package struct ClientKey: Sendable {
   private let algorithm: SignatureAlgorithm?
   private let audience: String?
 
-  /// The lifetime of an assertion: each request has a new one, which is sent at once.
+  /// The lifetime of an assertion: each request has a new assertion, which is sent at once.
   static let assertionSeconds: Int64 = 300
   package static let randomByteCount = 16
   /// The value of the audience setting that means the URL of the token endpoint, for servers that reject
@@ -45,8 +45,8 @@ package struct ClientKey: Sendable {
 
   package static let field = "clientKeyFile"
 
-  /// The algorithm for a provider that announces `announced`: the configured algorithm. If none is
-  /// configured, the first announced algorithm that fits the key; if there is none, the first algorithm that
+  /// The algorithm for a provider that announces `announced`: the configured algorithm. If no algorithm is configured,
+  /// the first announced algorithm that fits the key. If no announced algorithm fits, the first of all algorithms that
   /// fits the key.
   func algorithm(among announced: [String]?) -> SignatureAlgorithm {
     if let algorithm { return algorithm }

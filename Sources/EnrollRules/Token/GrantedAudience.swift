@@ -1,13 +1,13 @@
-// Whether an access token for an audience is what was requested. In a renewal some providers ignore `scope` (Hydra,
-// Authelia) and some ignore `resource` (Spring, Hydra, Keycloak): they answer with the ordinary token. The response
-// shows the difference, or the token does if it is a JWT (RFC 9068 §2.2). The token's claims are not verified: they are
-// only compared, and a difference is reported.
+// Checks whether an access token for an audience has the resource and the scopes that were requested. In a renewal
+// some providers ignore `scope` (Hydra, Authelia) and some ignore `resource` (Spring, Hydra, Keycloak): they answer
+// with the ordinary token. The response shows the difference, or the token does if it is a JWT (RFC 9068 §2.2). The
+// token's claims are not verified: they are only compared, and a difference is reported.
 
 import EnrollCrypto
 import EnrollJSON
 
 extension TokenResponse {
-  /// The differences as text; nil if none is known.
+  /// The differences as text; nil if no difference is known.
   func deviation(from audience: TokenAudience) -> String? {
     let claims = IDToken.unprovenClaims(of: accessToken)
     let found = [wider(than: audience.scopes, claims), other(than: audience.resource, claims)].compactMap {

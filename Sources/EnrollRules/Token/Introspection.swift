@@ -1,5 +1,5 @@
-// Token introspection: asking the provider about a token (RFC 7662). Refused: answers without a boolean `active`, and
-// signed answers (`application/token-introspection+jwt`, RFC 9701).
+// Token introspection: asking the provider about a token (RFC 7662). Responses without a boolean `active` are refused,
+// and so are signed responses (`application/token-introspection+jwt`, RFC 9701).
 
 public import EnrollCrypto
 public import EnrollJSON
@@ -17,9 +17,9 @@ public enum Introspection {
     var hint: String { self == .accessToken ? "access_token" : "refresh_token" }
   }
 
-  /// RFC 7662 §2.1.
+  /// The introspection request (RFC 7662 §2.1).
   /// - Parameter shown: the tokens whose access token is also sent in the header, for servers at which a public client
-  ///   authenticates with it (Glewlwyd, Keycloak); others refuse a second kind of credentials.
+  ///   authenticates with it (Glewlwyd, Keycloak); other servers refuse a second kind of credentials.
   public static func request(
     endpoint: String, token: Secret, subject: Subject, showing shown: TokenSet? = nil
   ) -> HTTPRequest {
@@ -59,7 +59,7 @@ extension EnrollError {
     )
   }
 
-  /// Whether the server wants more than the client id: the access token may help.
+  /// Whether the server requires more than the client id. The request may then succeed with the access token.
   package var wantsAccessToken: Bool {
     httpStatus == 401 || httpStatus == 403 || oauthError.map { ASCII.equals($0, "invalid_client") } ?? false
   }

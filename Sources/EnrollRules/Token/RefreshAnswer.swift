@@ -38,8 +38,8 @@ public enum RefreshAnswer: Equatable, Sendable {
 }
 
 extension EnrollError {
-  /// Whether only GitHub sends this code with a success status. Any other code with a success status proves nothing,
-  /// because no other token endpoint refuses in that way.
+  /// Whether this is a code that GitHub sends with a success status. No other token endpoint refuses with a success
+  /// status, so any other code with such a status proves nothing.
   fileprivate var isGitHubs: Bool {
     oauthError.map { Scopes.contains($0, in: ["bad_refresh_token", "incorrect_client_credentials"]) } ?? false
   }

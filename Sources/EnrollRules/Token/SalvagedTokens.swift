@@ -32,7 +32,7 @@ extension HTTPResponse {
     return ASCII.contains(body, "\"access_token\"") || ASCII.contains(body, "\"refresh_token\"")
   }
 
-  /// The response, with a refused body replaced by the unambiguous members of that body. For the response to
+  /// The response, with a refused body replaced by the unambiguous members of that body. Call this for the response to
   /// a code: the code is spent, so the tokens cannot be requested again.
   package func salvagingTokens() -> HTTPResponse {
     guard bringsTokens else { return self }
@@ -45,8 +45,8 @@ extension HTTPResponse {
 }
 
 extension TokenEndpointError {
-  /// Like ``read(_:expecting:)``, but a successful status with `error` and without a token is a refusal, too: some
-  /// providers (GitHub) refuse in this way.
+  /// The refusal in a response; nil for any other response. Like ``read(_:expecting:)``, but a successful status with
+  /// `error` and without a token is a refusal, too: some providers (GitHub) refuse in this way.
   static func refusal(in response: HTTPResponse) -> EnrollError? {
     if let error = read(response) { return error }
     guard !response.bringsTokens, oauthError(in: response) != nil,

@@ -1,6 +1,6 @@
-// The user and client of a session, and whether an id_token belongs to another one (R27; OpenID Connect Core §12.2).
-// No signature is checked here: an id_token may be refused for its claims before its signature is verified, but it is
-// accepted only afterwards.
+// The user and client of a session, and whether an id_token belongs to another session (R27; OpenID Connect Core
+// §12.2). No signature is checked here: an id_token may be refused for its claims before its signature is verified,
+// but it is accepted only after its signature was verified.
 
 package import EnrollCrypto
 package import EnrollJSON
@@ -31,8 +31,8 @@ package struct SessionIdentity: Sendable {
     }
   }
 
-  /// Whether a renewed id_token has a `nonce` that is not the session's (OpenID Connect Core §12.2); it need not have
-  /// a `nonce`.
+  /// Whether a renewed id_token has a `nonce` that is not the session's (OpenID Connect Core §12.2); a renewed
+  /// id_token need not have a `nonce`.
   package func hasOtherNonce(than idToken: Secret) -> Bool {
     guard let came = IDToken.unprovenClaims(of: idToken)?["nonce"]?.string,
       let ours = tokens.idToken.flatMap({ IDToken.unprovenClaims(of: $0) })?["nonce"]?.string

@@ -1,6 +1,7 @@
-// The audience of an access token that is requested in addition to the session's own: a resource server (RFC 8707
-// §2), fewer scopes (RFC 6749 §6), or both. In all renewal steps nil stands for the session's own access token.
-// Refused: a resource that is not an absolute https URL, or has a fragment; scopes that RFC 6749 §3.3 does not allow.
+// The audience of an access token that is requested in addition to the session's own: a resource server (RFC 8707 §2),
+// fewer scopes (RFC 6749 §6), or both. In all renewal steps an audience of nil means the session's own access token. A
+// resource is refused if it is not an absolute https URL, or has a fragment; scopes are refused if RFC 6749 §3.3 does
+// not allow them.
 
 /// The audience of an access token that is not the session's own.
 public struct TokenAudience: Equatable, Sendable {
@@ -9,13 +10,13 @@ public struct TokenAudience: Equatable, Sendable {
 
   /// The URL of the resource server, byte for byte as the provider knows it; nil if only scopes are named.
   public let resource: String?
-  /// In ascending order, without repetitions; empty if only a resource is named.
+  /// The scopes in ascending order, without repetitions; empty if only a resource is named.
   public let scopes: [String]
 
   /// - Parameters:
   ///   - scopes: in any order; nil for none.
   ///   - allowsLoopbackHTTP: whether `http` to a loopback address is allowed, too.
-  /// - Returns: nil if neither is given: the session's own token.
+  /// - Returns: nil, which means the session's own token, if neither a resource nor scopes are given.
   /// - Throws: `.invalidArgument` with field `resource` or `scope`.
   public static func naming(
     resource: String?, scopes: [String]?, allowsLoopbackHTTP: Bool = false
@@ -26,7 +27,7 @@ public struct TokenAudience: Equatable, Sendable {
     return TokenAudience(resource: resource, scopes: scopes ?? [])
   }
 
-  /// From the store, or from another process: without checks.
+  /// An audience from the store or from another process. It is not checked again.
   package init(resource: String?, scopes: [String]) {
     self.resource = resource
     self.scopes = scopes.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -67,14 +68,15 @@ public struct TokenAudience: Equatable, Sendable {
       && zip(left.scopes, right.scopes).allSatisfy { ASCII.equals($0, $1) }
   }
 
-  /// For an error text: the path of the resource, but no value of its query (R40).
+  /// The audience for an error text: the path of the resource, but no value of its query (R40).
   package var shown: String {
     let named = resource.map { ["the resource " + RedactedURL.publishedText($0)] } ?? []
     let limited = scopes.isEmpty ? [] : ["the scope \"\(Scopes.joined(scopes))\""]
     return (named + limited).joined(separator: " with ")
   }
 
-  /// The parameter that a refusal concerns: the one that the provider's error names, else the one that was sent.
+  /// The parameter that a refusal concerns: the parameter that the provider's error names, otherwise the parameter
+  /// that was sent.
   func field(of error: EnrollError) -> String {
     let isTarget = error.oauthError.map { ASCII.equals($0, "invalid_target") } ?? (resource != nil)
     return isTarget || scopes.isEmpty ? "resource" : "scope"
@@ -82,7 +84,7 @@ public struct TokenAudience: Equatable, Sendable {
 }
 
 extension Configuration {
-  /// - Returns: nil if neither is given.
+  /// - Returns: nil if neither a resource nor scopes are given.
   /// - Throws: as ``TokenAudience/naming(resource:scopes:allowsLoopbackHTTP:)``.
   public func audience(resource: String?, scopes: [String]?) throws(EnrollError) -> TokenAudience? {
     try TokenAudience.naming(resource: resource, scopes: scopes, allowsLoopbackHTTP: allowsLoopbackHTTP)
@@ -90,7 +92,7 @@ extension Configuration {
 }
 
 extension Configuration {
-  /// The error if the sign-in named its resources, and this audience is not among them (RFC 8707 §2.2). Then
+  /// The error if the sign-in named its resources, and this audience is not among them (RFC 8707 §2.2). In that case
   /// no token is requested, because some providers spend the refresh token on such a request.
   package func refusal(of audience: TokenAudience?) -> EnrollError? {
     let asked = requestedResources

@@ -49,8 +49,8 @@ public enum TokenRequest {
     return request
   }
 
-  /// A request with a form that has a value that works only once.
-  /// - Parameter resource: replaces the configured resource; nil: the configured one.
+  /// A request whose form has a value that works only once.
+  /// - Parameter resource: the resource to request; nil: the configured resource.
   static func spend(
     _ form: FormEncoding, resource: String? = nil, _ configuration: Configuration,
     _ metadata: ProviderMetadata

@@ -1,6 +1,6 @@
-// The response of a token endpoint (RFC 6749 §5.1). The code is spent when the response arrives, so an optional
-// member that cannot be read counts as absent, and so does `null`. RefreshAnswer reads the response to a refresh
-// token, and never loses a rotated one (R30).
+// The response of a token endpoint (RFC 6749 §5.1). The code is spent when the response arrives, so an optional member
+// that cannot be read counts as absent, and so does `null`. RefreshAnswer reads the response to a refresh token, and
+// never loses a rotated refresh token (R30).
 
 public import EnrollCrypto
 package import EnrollJSON
@@ -15,7 +15,8 @@ public struct TokenResponse: Equatable, Sendable {
   /// The lifetime of the refresh token; nil if the server does not say, or sets no end.
   public var refreshLifetimeSeconds: Int64?
   public var idToken: Secret?
-  /// nil if the server does not say: then the requested scopes are granted (RFC 6749 §5.1).
+  /// The granted scopes; nil if the response does not name them: the requested scopes are then granted (RFC 6749
+  /// §5.1).
   public var scopes: [String]?
 
   /// The response to a code.
@@ -47,7 +48,7 @@ public struct TokenResponse: Equatable, Sendable {
         "access_token must be 1 to \(TokenText.maximumBytes) visible characters", response)
     }
     var type = json["token_type"]?.string ?? ""
-    // Some servers leave it out (OpenAuth). Without a DPoP key only Bearer tokens are issued.
+    // Some servers leave out `token_type` (OpenAuth). Without a DPoP key only Bearer tokens are issued.
     if json["token_type"] == nil, binding == .none { type = "Bearer" }
     if let problem = binding.problem(with: type) { throw TokenResponse.invalid(problem, response) }
     self.accessToken = Secret(accessToken)
@@ -67,7 +68,7 @@ extension TokenResponse {
   public static let maximumLifetimeSeconds: Int64 = 365 * 86_400
 
   /// `expires_in`: 1 to ``maximumLifetimeSeconds``. Fractions are cut off, and a string of digits is read as a number;
-  /// every other value gives ``defaultLifetimeSeconds``. Never unlimited (R32).
+  /// every other value gives ``defaultLifetimeSeconds``. The lifetime is never unlimited (R32).
   static func lifetimeSeconds(from json: JSON?) -> Int64 {
     let seconds = seconds(from: json)
     return seconds > 0 ? min(seconds, maximumLifetimeSeconds) : defaultLifetimeSeconds
@@ -85,7 +86,7 @@ extension TokenResponse {
     refreshLifetimeSeconds.map { Expiry(lifetimeSeconds: $0, from: moment) }
   }
 
-  /// A number of seconds as servers write it; 0 for any other value.
+  /// The number of seconds that a server sent as a number or as digits in a string; 0 for any other value.
   static func seconds(from json: JSON?) -> Int64 {
     switch json {
     case .integer(let value): value
@@ -212,7 +213,7 @@ extension TokenResponse {
   }
 
   /// Scopes as RFC 6749 §3.3 writes them, with commas instead of spaces (GitHub), or as an array of such texts; nil if
-  /// none can be read.
+  /// no scopes can be read.
   private static func scopes(_ json: JSON?) -> [String]? {
     guard let texts = json?.string.map({ [$0] }) ?? json?.array?.compactMap({ $0.string }), !texts.isEmpty
     else { return nil }

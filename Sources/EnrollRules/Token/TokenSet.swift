@@ -72,13 +72,14 @@ extension TokenSet {
       field: "scopes")
   }
 
-  /// Whether the refresh token expires soon: it is then renewed while it works, whatever the age of the access token.
+  /// Whether the refresh token expires soon: it is then renewed while it still works, whatever the age of the access
+  /// token.
   package func isRefreshDue(at moment: Moment, graceSeconds: Int64) -> Bool {
     guard refreshToken != nil, let refreshExpiry else { return false }
     return refreshExpiry.band(at: moment, graceSeconds: graceSeconds) == .due
   }
 
-  /// The end of an access token, or of the refresh token if that is earlier: until then no renewal is due.
+  /// When an access token expires, or the refresh token if it expires earlier. Until then no renewal is due.
   package func renewalEnd(of access: Expiry, at moment: Moment) -> Expiry {
     guard refreshToken != nil, let refreshExpiry, !refreshExpiry.isOver(at: moment),
       refreshExpiry.secondsLeft(at: moment) < access.secondsLeft(at: moment)

@@ -1,5 +1,6 @@
-// A registration with another app: init and complete for the app that registers, and a page that plays the other app. Refused:
-// data at init, an artefact of another session, a session that was used before.
+// A registration with another app: the requests `init` and `complete` of the app that registers, and a page that plays
+// the other app. Refused are: an `init` request with data, an artefact of another session, and a session that was used
+// before.
 
 import EnrollJSON
 import Foundation
@@ -60,7 +61,7 @@ extension Provider {
     }
   }
 
-  /// Approves in the other app without its page, and returns the resulting redirect.
+  /// Approves the registration in the other app without showing its page, and returns the resulting redirect.
   /// - Throws: if no registration waits for the link, or no user has the name.
   public func approve(otherAppLink link: String, user name: String = "alice") throws -> String {
     let request = URLComponents(string: link)?.queryItems?.first { $0.name == "request" }?.value

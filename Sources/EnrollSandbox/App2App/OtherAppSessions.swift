@@ -1,10 +1,11 @@
-// The gateway of a registration with another app, in two steps (flows.md §9): a session for each init, and the artefact that
-// the other app returns for it. Pure: time and random texts are arguments.
+// The gateway of a registration with another app, in two steps (flows.md §9): a session for each `init` request, and
+// the artefact that the other app returns for this session. Pure: time and random texts are arguments.
 
 struct OtherAppSessions: Codable, Sendable {
   struct Session: Codable, Sendable {
     let id: String
-    /// The value in the other app's link. It is not the id, which only the app and the gateway know.
+    /// The value in the other app's link. The link does not contain the session's id, which only the app and the
+    /// gateway know.
     let request: String
     let expiresAt: Int64
     var artefactID: String?
@@ -12,7 +13,7 @@ struct OtherAppSessions: Codable, Sendable {
     var isOver = false
   }
 
-  /// The field names of the gateway.
+  /// The names of the fields in the gateway's requests and answers.
   struct Fields: Codable, Sendable, Equatable {
     var sessionID = "sessionId"
     var link = "link"
@@ -42,7 +43,8 @@ struct OtherAppSessions: Codable, Sendable {
     sessions[index].artefactID = artefactID
   }
 
-  /// The user of a session, if the artefact belongs to it. A session can be completed once; a wrong artefact ends it as well.
+  /// The user of a session, if the artefact belongs to it. A session can be completed only once; a wrong artefact also
+  /// ends the session.
   mutating func complete(_ id: String, artefactID: String, now: Int64) throws(OAuthRefusal) -> String {
     guard let index = sessions.firstIndex(where: { $0.id == id }) else {
       throw .invalidGrant("the session is not known")

@@ -8,7 +8,7 @@ public struct SandboxSession: Sendable, Equatable {
   public var user: String
   public var clientID: String
   public var scopes: [String]
-  /// How many refresh tokens the session has had; 0 if none.
+  /// How many refresh tokens the session has had; 0 if it never had one.
   public var generation: Int
   /// `reuse`, `codeReuse`, `revoked`, `signedOut`, `ended`; nil while the session is live.
   public var end: String?
@@ -57,7 +57,7 @@ extension Provider {
     log.count { $0.endpoint == .token && $0.parameters.contains("grant_type=refresh_token") }
   }
 
-  /// Clears the counters, the request log and the messages that the host's back end received.
+  /// Clears the counters, the request log and the list of messages that the host's back end received.
   public func resetCounts() {
     counts = [:]
     log = []
@@ -84,7 +84,7 @@ extension Provider {
     if isKnown { unknownUsers.remove(name) } else { unknownUsers.insert(name) }
   }
 
-  /// Acts as the user who follows the link in an e-mail: the address is verified from now on.
+  /// Does what a user does by following the link in an e-mail: from now on the user's address is verified.
   /// - Throws: if no user has the name.
   public func verifyEmail(of name: String) throws {
     guard let index = users.firstIndex(where: { $0.name == name }) else {
@@ -93,7 +93,8 @@ extension Provider {
     users[index].emailVerified = true
   }
 
-  /// Ends every session of every client, as an administrator would: refreshes fail with `invalid_grant`.
+  /// Ends every session of every client, as an administrator would. After that, refresh requests fail with
+  /// `invalid_grant`.
   public func endSessions() { grants.finishAll(sessionID: nil, .ended) }
 
   /// Signs the user out in every browser; tokens stay valid.
@@ -119,7 +120,7 @@ extension Provider {
     gateway.mails.map { SandboxMail(to: $0.to, subject: $0.subject, text: $0.text, link: $0.link) }
   }
 
-  /// Acts as a mail scanner that opens every link and presses every button: all links are used up.
+  /// Does what a mail scanner does that opens every link and presses every button: all links are used up.
   public func scanMails() { gateway.burnLinks() }
 
   /// The messages of passwordless sign-ins, oldest first.
@@ -133,7 +134,7 @@ extension Provider {
 
   /// Signs a user in without pages, and returns the URL to which a browser would be redirected after the user allowed
   /// everything.
-  /// - Parameter error: an OAuth error code for the redirect instead.
+  /// - Parameter error: an OAuth error code, which the redirect then reports instead of a code.
   /// - Throws: if the URL is not an authorization request of this sandbox that can be answered with a redirect, or no user has
   ///   the name.
   public func settle(authorizeURL: String, user name: String = "alice", error: String? = nil) throws -> String

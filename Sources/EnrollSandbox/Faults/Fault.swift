@@ -6,7 +6,7 @@ public import EnrollJSON
 public struct Fault: Sendable, Equatable {
   public var endpoint: Endpoint
   public var effects: [Effect]
-  /// How many requests are answered correctly before the first one is affected.
+  /// How many matching requests are answered correctly before the fault affects one.
   public var after: Int
   /// How many requests are affected; nil for all requests until the faults are cleared.
   public var times: Int?
@@ -22,7 +22,7 @@ public struct Fault: Sendable, Equatable {
     self.times = times
   }
 
-  /// One effect of a fault. ``FaultTable`` names the useful effects.
+  /// One effect of a fault. ``FaultTable`` has a name for each effect that is useful in tests.
   public enum Effect: Sendable, Equatable {
     // Replace the answer: the request is not processed.
     /// The connection is closed; the request had no effect.
@@ -39,40 +39,41 @@ public struct Fault: Sendable, Equatable {
     case emptyBody
     /// A JSON body with this many bytes (R20).
     case hugeBody(bytes: Int)
-    /// JSON nested this deeply (R37).
+    /// A JSON body with this many levels of nesting (R37).
     case deepNesting(levels: Int)
 
-    // Alter the answer of a JSON endpoint.
+    // The next effects alter the answer of a JSON endpoint.
     case omitMember(String)
     case setMember(String, JSON)
     /// The member occurs twice, the second time with this value (R37).
     case repeatMember(String, JSON)
 
-    // Alter the redirect of the authorization or end_session endpoint.
+    // The next effects alter the redirect of the authorization or end_session endpoint.
     case omitParameter(String)
     case setParameter(String, String)
     case repeatParameter(String)
     case fragment(String)
 
-    // Alter the id_token before it is signed.
+    // The next effects alter the id_token before it is signed.
     case omitClaim(String)
     case setClaim(String, JSON)
     /// One more audience, and no `azp`.
     case addAudience(String)
     /// Adds this number of seconds to `iat`, `exp` and `auth_time`.
     case shiftTimes(seconds: Int64)
-    /// Replaces a header parameter, or removes it if the value is nil.
+    /// Replaces a parameter of the id_token's header, or removes it if the value is nil.
     case setHeader(String, JSON?)
     case sign(Signing)
 
     // Alter the key set.
     case keySet(KeySetDefect)
 
-    // Token endpoint: the request's refresh token stays valid, and the answer contains none.
+    // An effect on the token endpoint: the request's refresh token stays valid, and the answer contains no refresh
+    // token.
     case noRotation
-    // Token endpoint: issues a Bearer token although the request has a DPoP proof.
+    // An effect on the token endpoint: it issues a Bearer token although the request has a DPoP proof.
     case unbound
-    // Requires another nonce, whatever the proof contains (RFC 9449 §8).
+    // The endpoint requires another nonce, whatever nonce the proof contains (RFC 9449 §8).
     case demandNonce
 
     // Alter how the answer is sent: the request was processed.

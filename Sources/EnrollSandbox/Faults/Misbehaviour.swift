@@ -17,7 +17,8 @@ enum Misbehaviour {
         if let retryAfter { answer.setHeader("Retry-After", retryAfter) }
         return answer
       case .oauthError(let code, let status):
-        // The authorization endpoint reports the error with a redirect, once it knows the redirect URI.
+        // Not here: the authorization endpoint reports the error with a redirect, as soon as it knows the redirect
+        // URI.
         if endpoint == .authorize { continue }
         return refusal(OAuthRefusal(code, "planned by the test", status: status))
       case .redirect(let target, let status):

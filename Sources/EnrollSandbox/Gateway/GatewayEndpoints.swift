@@ -1,22 +1,22 @@
-// The gateway's endpoints. Its forms contain a token for the browser that got them: a form of another site is refused.
-// `fromURI` is never followed: its key only names an authorization request that waits here.
+// The gateway's endpoints. Each form contains a token for the browser that got the form, so a form of another site is
+// refused. `fromURI` is never opened: its key only names an authorization request that waits here.
 
 import EnrollCrypto
 import Foundation
 
 /// The context of a form of the gateway: its browser, and the destination after the sign-in.
 struct GatewayContext {
-  /// The key of the authorization request that waits; nil for the fallback.
+  /// The key of the authorization request that waits; nil if the browser returns to the client's fallback URI.
   var key: String?
   var clientID: String
   var browserID: String
   var isNewBrowser: Bool
-  /// The targets that `form-action` has to allow.
+  /// The targets that the page's `form-action` has to allow.
   var formTargets: [String]
   /// `fromURI`, if it names a request that waits here.
   var fromURI: String?
 
-  /// The token which proves that this browser got the form.
+  /// A token in the form, which proves that this browser got the form.
   var mark: String {
     Encoding.base64URL((try? Digest.sha256.hash(Array(("gateway " + browserID).utf8))) ?? [])
   }
@@ -169,7 +169,7 @@ extension Provider {
     if http.method == "POST", form["action"] == "cancel" {
       return turnBack(context, gateway.problem(with: token, now: now) ?? "the user said no")
     }
-    // Opening the page uses nothing up, because mail scanners open links.
+    // Opening the page does not use up the link, because mail scanners open links.
     if let problem = gateway.problem(with: token, now: now) {
       return Page.deadLink(context, token: token, reason: problem).answer()
     }
@@ -198,7 +198,7 @@ extension Provider {
 
   // MARK: The gateway's own sign-in
 
-  /// Creates a session of the provider in this browser: with a session token and the gateway's own code flow.
+  /// Creates a session of the provider in this browser, by a session token and the gateway's own code flow.
   private func openSession(of user: User, _ context: GatewayContext) -> SandboxAnswer {
     let (token, state, verifier) = (
       Encoding.randomToken(), Encoding.randomToken(), Encoding.randomToken()

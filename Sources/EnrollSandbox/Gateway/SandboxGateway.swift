@@ -5,9 +5,10 @@ import Foundation
 
 /// The behaviour of the gateway.
 public struct GatewayOptions: Sendable {
-  /// True: the script of the hosted login page sends users who have to sign in to the gateway.
+  /// Whether the gateway is used. If so, the script of the hosted login page redirects the browser to the gateway when
+  /// the user has to sign in.
   public var isUsed = false
-  /// False: the script cannot read `fromURI`, and the gateway uses the app's fallback URI.
+  /// Whether the script can read `fromURI`. If not, the gateway uses the app's fallback URI.
   public var readsFromURI = true
   /// The link in the e-mails, which contains `{activationToken}`; nil for this gateway's own welcome page.
   public var activationLink: String?
@@ -19,7 +20,7 @@ public struct GatewayOptions: Sendable {
 
 /// The gateway's data.
 struct SandboxGateway: Sendable {
-  /// The status of a user in the provider's terms.
+  /// The status of a user, with the provider's names.
   enum Status: String, Codable, Sendable {
     case staged = "STAGED", provisioned = "PROVISIONED", active = "ACTIVE"
   }
@@ -55,7 +56,7 @@ struct SandboxGateway: Sendable {
   /// The gateway's own code flow at the provider, which creates a session in the browser.
   struct Login: Sendable {
     var verifier: String
-    /// The key of the authorization request that continues; nil for the fallback.
+    /// The key of the authorization request that continues; nil if the browser returns to the client's fallback URI.
     var key: String?
     var clientID: String
     var begunAt: Int64
@@ -133,7 +134,7 @@ extension SandboxGateway {
     accounts[email]?.userName = user.name
   }
 
-  /// Acts as a mail scanner that presses every button: the links are used up, and no user is signed in.
+  /// Does what a mail scanner does that presses every button: the links are used up, and no user is signed in.
   mutating func burnLinks() {
     for token in activations.keys { activations[token]?.isUsed = true }
   }

@@ -1,4 +1,4 @@
-// The provider's endpoints: one table of names and paths, from which routing, discovery and counters are made.
+// The provider's endpoints: one table of names and paths, on which routing, discovery and counters are based.
 
 /// One endpoint of the sandbox.
 public enum Endpoint: String, CaseIterable, Sendable {
@@ -128,7 +128,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
     self = found
   }
 
-  /// The text in place of the braces; nil if the path belongs to another endpoint.
+  /// The text that `path` has in place of the braces; nil if the path belongs to another endpoint.
   func parameter(of path: String) -> String? {
     let pattern = self.path.split(separator: "/", omittingEmptySubsequences: false)
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)

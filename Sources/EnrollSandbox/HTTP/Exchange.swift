@@ -8,7 +8,7 @@ public struct SandboxRequest: Sendable {
   public var method: String
   /// The path of the URL, without the query.
   public var path: String
-  /// Still percent-encoded, without the question mark.
+  /// The query, still percent-encoded, without the question mark.
   public var query: String
   /// Names in lower case.
   public var headers: [String: String]
@@ -57,7 +57,7 @@ public struct SandboxRequest: Sendable {
     return nil
   }
 
-  /// True if `Host` names this machine: a page of another site cannot send that with DNS rebinding.
+  /// Whether `Host` names this machine. A page of another site that uses DNS rebinding sends its own host name there.
   var isForLoopback: Bool {
     guard let host = headers["host"]?.lowercased() else { return false }
     let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
@@ -99,7 +99,7 @@ public struct SandboxAnswer: Sendable {
 
   /// Lets clients cache the document for five minutes, and answers 304 to clients that have this version (RFC 9111).
   mutating func allowCaching(asked request: SandboxRequest) {
-    // FNV-1a: the tag only has to differ for different bodies; it is not for security.
+    // The tag is computed with FNV-1a. It only has to differ for different bodies, and is not for security.
     let hash = body.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     let tag = "\"" + String(hash, radix: 16) + "\""
     setHeader("Cache-Control", "public, max-age=300")
@@ -107,7 +107,7 @@ public struct SandboxAnswer: Sendable {
     if status == 200, request.headers["if-none-match"] == tag { (status, body) = (304, []) }
   }
 
-  /// 303, so that a form's POST becomes a GET (RFC 9700 §4.12).
+  /// A redirect with status 303, so that a form's POST becomes a GET (RFC 9700 §4.12).
   static func redirect(to location: String) -> SandboxAnswer {
     SandboxAnswer(
       status: 303,

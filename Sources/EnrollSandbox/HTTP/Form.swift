@@ -1,6 +1,6 @@
 // Parameters of a query or of an `application/x-www-form-urlencoded` body (WHATWG URL §5), in their order. The
-// provider parses and writes them with its own code, so that it shares no defect with the library under test. Refused:
-// more than 100 parameters. Repeated names are kept; the endpoints refuse them (RFC 6749 §3.1).
+// provider parses and writes them with its own code, so that it shares no defect with the library under test. A text
+// with more than 100 parameters is refused. Repeated names are kept, and the endpoints refuse them (RFC 6749 §3.1).
 
 import Foundation
 
@@ -11,7 +11,7 @@ struct Form: Equatable, Sendable {
 
   init(_ pairs: [(name: String, value: String)] = []) { self.pairs = pairs }
 
-  /// nil if there are too many parameters, or if one is not valid percent-encoded UTF-8.
+  /// nil if there are too many parameters, or if a parameter is not valid percent-encoded UTF-8.
   init?(encoded text: some StringProtocol) {
     let parts = text.split(separator: "&")
     guard parts.count <= Self.pairLimit else { return nil }

@@ -7,7 +7,7 @@ struct IDTokenFacts: Sendable {
   var issuer: String
   var user: User
   var grant: UserGrant
-  /// nil on refresh (Core §12.2).
+  /// The `nonce` of the authorization request; nil for a refresh (OpenID Connect Core §12.2).
   var nonce: String?
   var accessToken: String
   var now: Int64

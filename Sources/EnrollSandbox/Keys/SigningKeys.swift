@@ -1,4 +1,5 @@
-// The provider's keys: one for each key type of its algorithms, in one key set (RFC 7517); new ones on demand.
+// The provider's keys in one key set (RFC 7517): one key for each key type of its algorithms. New keys are generated
+// on demand.
 
 import EnrollCrypto
 import EnrollJSON
@@ -34,7 +35,7 @@ struct SigningKeys: Sendable {
   private var old: [SigningKey] = []
   private var generation = 0
 
-  /// The most old keys that are kept.
+  /// The maximum number of old keys that are kept.
   private static let oldLimit = 20
 
   /// - Throws: if OpenSSL cannot generate a key.
@@ -147,8 +148,8 @@ struct SigningKeys: Sendable {
     }
   }
 
-  /// The client for which an id_token was issued; nil unless one of these keys signed it for this issuer. It may have expired
-  /// (RP-Initiated Logout §2).
+  /// The client for which an id_token was issued; nil unless one of these keys signed it for this issuer. The id_token
+  /// may have expired (RP-Initiated Logout §2).
   func audience(ofOwn token: String, issuer: String) -> String? {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),

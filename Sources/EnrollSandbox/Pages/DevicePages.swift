@@ -1,4 +1,5 @@
-// The pages on which the user of a device without a browser types its code (RFC 8628 §3.3), and the two pages after that.
+// The pages on which the user of a device without a browser types its code (RFC 8628 §3.3), and the two pages that
+// follow.
 
 extension Page {
   /// - Parameter typed: the initial value, from the URL or from the last try.

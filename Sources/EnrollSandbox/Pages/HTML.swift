@@ -1,4 +1,4 @@
-// Markup in which every interpolated string is escaped; interpolated markup is not.
+// Markup in which every interpolated string is escaped, but interpolated markup is not.
 
 /// A piece of HTML. `"<p>\(name)</p>"` escapes `name`.
 struct HTML: ExpressibleByStringInterpolation, Sendable {

@@ -22,7 +22,7 @@ struct Letter {
 }
 
 extension Page {
-  /// - Parameter letters: the oldest first.
+  /// - Parameter letters: the e-mails and text messages, the oldest first.
   static func inbox(_ letters: [Letter]) -> Page {
     let items: [HTML] = letters.reversed().map { letter in
       let subject: HTML = letter.subject.map { "<strong>\($0)</strong>" } ?? "<strong>A text message</strong>"

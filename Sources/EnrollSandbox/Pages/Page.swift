@@ -1,6 +1,7 @@
-// The parts that all pages share: language, title, one main heading, landmarks, and security headers. Only the hosted login
-// page has a script; pages load nothing from other origins and cannot be framed (RFC 9700 §4.16). Also the error page for a
-// request that must not be answered with a redirect: an unknown client or redirect URI, an old link, a form of another site.
+// The parts that all pages share: language, title, one main heading, landmarks, and security headers. Only the hosted
+// login page has a script; pages load nothing from other origins and cannot be framed (RFC 9700 §4.16). This file also
+// has the error page for a request that must not be answered with a redirect: an unknown client or redirect URI, an
+// old link, a form of another site.
 
 import EnrollCrypto
 import Foundation
@@ -15,9 +16,11 @@ struct Page {
   var main: HTML
   /// Further landmarks between main and footer.
   var aside: HTML = .none
-  /// The URLs to which a form of this page may lead: browsers also apply `form-action` to redirects after a POST.
+  /// The URLs that a form of this page may reach, also by a redirect: browsers apply `form-action` to redirects after
+  /// a POST.
   var formTargets: [String] = []
-  /// Runs when the page is loaded. It is always the same text, because the policy names it by its hash.
+  /// The page's script, which runs when the page is loaded. Its text is always the same, because the page's
+  /// Content-Security-Policy allows the script by its hash.
   var script: String?
 
   var markup: HTML {
@@ -67,7 +70,7 @@ struct Page {
     Data((try? Digest.sha256.hash(Array(text.utf8))) ?? []).base64EncodedString()
   }
 
-  /// A half-open door. It is decoration, so it is hidden from screen readers.
+  /// A half-open door. The picture is decoration, so it is hidden from screen readers.
   private static let mark: HTML = """
     <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="8" \
     fill="#0b5cad"/><path d="M9 25V8.5L19 6v20z" fill="#fff"/><path d="M20.5 8H23v16h-2.500" fill="none" \

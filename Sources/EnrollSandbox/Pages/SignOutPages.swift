@@ -1,4 +1,4 @@
-// The pages of RP-Initiated Logout: the question, and a page for each answer.
+// The pages of RP-Initiated Logout: the question whether to sign out, and a page for each answer.
 
 extension Page {
   /// - Parameter returnTo: the URL to which the browser returns afterwards; it is registered for the client.

@@ -1,5 +1,5 @@
-// The authorization endpoint: reads the request, redirects the browser to the pages, or answers at once (`prompt=none`). RFC
-// 6749 §4.1, OpenID Connect Core §3.1.2, RFC 9207.
+// The authorization endpoint: it reads the request, and then redirects the browser to the pages or, with
+// `prompt=none`, answers at once. RFC 6749 §4.1, OpenID Connect Core §3.1.2, RFC 9207.
 
 import Foundation
 
@@ -117,7 +117,8 @@ extension Provider {
     }
   }
 
-  // Cookies are not bound to a port, so the name contains it: two sandboxes can be used in one browser.
+  // Cookies are not bound to a port, so the cookie's name contains the port. Two sandboxes can then be used in one
+  // browser.
   var cookieName: String { "enroll_sandbox_" + (issuer.split(separator: ":").last ?? "") }
 
   func browserID(_ request: SandboxRequest) -> (id: String, isNew: Bool) {

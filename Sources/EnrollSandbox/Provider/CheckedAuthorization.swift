@@ -1,5 +1,6 @@
-// An authorization request, parsed and checked (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1). Refused: any
-// flow but the code flow, a missing or `plain` challenge, repeated parameters.
+// An authorization request, parsed and checked (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1). A
+// request is refused if it is for a flow other than the code flow, has no challenge or a `plain` one, or repeats a
+// parameter.
 
 /// A checked request of a client.
 struct CheckedAuthorization: Sendable, Equatable {
@@ -20,8 +21,8 @@ struct CheckedAuthorization: Sendable, Equatable {
 
   enum Prompt: String, CaseIterable { case none, login, consent, create, selectAccount = "select_account" }
 
-  /// Why a request is refused. Without a valid client and redirect URI the user sees a page; otherwise the client gets the
-  /// error.
+  /// Why a request is refused. If the client or the redirect URI is not valid, the user sees an error page; otherwise
+  /// the client gets the error.
   enum Refusal: Error, Equatable {
     case page(String)
     case redirect(to: String, state: String?, OAuthRefusal)

@@ -31,7 +31,8 @@ struct DeviceCodes: Codable, Sendable {
     return true
   }
 
-  /// The device code for the user code that a user typed, in upper or lower case, with or without the hyphen.
+  /// The device code that belongs to a user code. The user may type the user code in upper or lower case, with or
+  /// without the hyphen.
   func deviceCode(userCode typed: String, now: Int64) -> String? {
     let wanted = Self.plain(typed)
     return requests.first { _, request in

@@ -1,5 +1,5 @@
 // The two endpoints of the device grant (RFC 8628): a device asks for a code, and its user types the code on a page.
-// The usual pages of a sign-in follow; after them comes a final page instead of a redirect.
+// Then the usual pages of a sign-in follow, and at the end a final page instead of a redirect.
 
 import EnrollJSON
 
@@ -31,7 +31,8 @@ extension Provider {
     }
   }
 
-  /// The page for the code. A code in the URL is filled in, but the user still has to confirm it (§3.3.1).
+  /// The page on which the user types the code. A code in the URL is filled in, but the user still has to confirm it
+  /// (§3.3.1).
   func device(_ http: SandboxRequest) -> SandboxAnswer {
     guard let form = http.method == "POST" ? http.form : Form(encoded: http.query) else {
       return Page.error("The form cannot be read.").answer()
@@ -67,7 +68,7 @@ extension Provider {
     return answer
   }
 
-  /// Stores the user's decision: the device gets the grant, or an error.
+  /// Stores the user's decision: the device then gets the grant, or an error.
   func finishDevice(_ deviceCode: String, _ request: CheckedAuthorization, session: BrowserSession?)
     -> SandboxAnswer
   {
@@ -84,7 +85,7 @@ extension Provider {
     return Page.deviceAllowed.answer()
   }
 
-  /// The device grant of the token endpoint.
+  /// Handles the device grant at the token endpoint.
   func redeemDevice(
     _ form: Form, clientID: String, key: String?, effects: [Fault.Effect]
   ) throws(OAuthRefusal) -> SandboxAnswer {
@@ -92,7 +93,7 @@ extension Provider {
     return open(try deviceCodes.poll(code, clientID: clientID, now: now), key: key, effects: effects)
   }
 
-  /// Decides for a device's user without pages.
+  /// Stores the decision of a device's user without showing pages.
   /// - Throws: if no device waits with that code, or no user has the name.
   public func settleDevice(userCode: String, user name: String = "alice", denies: Bool = false) throws {
     guard let deviceCode = deviceCodes.deviceCode(userCode: userCode, now: now),

@@ -3,7 +3,7 @@
 import Foundation
 
 enum Encoding {
-  /// RFC 4648 §5 without padding.
+  /// Base64url without padding (RFC 4648 §5).
   static func base64URL(_ bytes: [UInt8]) -> String {
     Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
       .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
@@ -17,7 +17,8 @@ enum Encoding {
     return Data(base64Encoded: standard + padding).map(Array.init)
   }
 
-  /// The client's id and secret in the header `Authorization` (RFC 6749 §2.3.1); nil if it contains none.
+  /// The client's id and secret in the header `Authorization` (RFC 6749 §2.3.1); nil if the header does not contain
+  /// them.
   static func basicCredentials(_ header: String) -> (String, String)? {
     guard header.hasPrefix("Basic "), let bytes = Data(base64Encoded: String(header.dropFirst(6))) else {
       return nil
@@ -33,7 +34,7 @@ enum Encoding {
     return base64URL((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
   }
 
-  /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+  /// A date in the form `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
   static func httpDate(_ seconds: Int64) -> String {
     let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     let months = [

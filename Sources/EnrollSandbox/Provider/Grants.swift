@@ -19,16 +19,16 @@ struct Family: Codable, Sendable, Equatable {
 
   let id: String
   let grant: UserGrant
-  /// How many families began before this one.
+  /// The number of families that began before this family.
   let number: Int
   /// The generation of the current refresh token; 0 if there was never one.
   var generation = 0
   var refreshToken: String?
   var rotatedAt: Int64
   var refreshExpiresAt: Int64
-  /// The thumbprint of the key to which its refresh token is bound.
+  /// The thumbprint of the key to which the family's refresh token is bound.
   var thumbprint: String?
-  /// Why all its tokens are invalid; nil while they are valid.
+  /// Why all tokens of the family are invalid; nil while they are valid.
   var end: End?
 }
 
@@ -48,7 +48,7 @@ struct Grants: Codable, Sendable {
     var thumbprint: String?
     /// The token's scopes, if a refresh asked for fewer; nil for all granted scopes.
     var scopes: [String]?
-    /// The resource server for which the token was issued (RFC 8707); nil if the request named none.
+    /// The resource server for which the token was issued (RFC 8707); nil if the request named no resource.
     var resource: String?
     var expiresAt: Int64
     var isRevoked = false
@@ -96,7 +96,7 @@ struct Grants: Codable, Sendable {
     return family
   }
 
-  /// Starts a family without a code.
+  /// Starts a family that did not begin with an authorization code.
   /// - Parameters:
   ///   - thumbprint: the thumbprint of the key in the request's proof.
   ///   - refreshExpiresAt: nil if no refresh token is issued.
@@ -112,9 +112,9 @@ struct Grants: Codable, Sendable {
   }
 
   /// - Parameters:
-  ///   - rotates: false: the current refresh token stays valid.
-  ///   - graceSeconds: how long the previous token may be sent again; the answer then contains the current token, as
-  ///     if the lost answer were sent again.
+  ///   - rotates: whether the refresh token is replaced; if false, the current refresh token stays valid.
+  ///   - graceSeconds: how long the previous refresh token may be sent again. The answer then contains the current
+  ///     refresh token, like the earlier answer, which the client may not have received.
   mutating func refresh(
     _ text: String, clientID: String, thumbprint: String?, rotates: Bool, graceSeconds: Int64,
     refreshExpiresAt: Int64, now: Int64
@@ -180,8 +180,8 @@ struct Grants: Codable, Sendable {
     return family
   }
 
-  /// RFC 7009 §2.1: revoking a refresh token ends its family, revoking an access token only that token. An unknown
-  /// token is not an error.
+  /// Revokes a token (RFC 7009 §2.1). With a refresh token, its whole family ends; with an access token, only that
+  /// token becomes invalid. An unknown token is not an error.
   mutating func revoke(_ text: String, clientID: String) throws(OAuthRefusal) {
     let familyID = refreshTokens[text]?.familyID ?? accessTokens[text]?.familyID
     guard let familyID, let family = families[familyID] else { return }
@@ -195,7 +195,7 @@ struct Grants: Codable, Sendable {
     if families[familyID]?.end == nil { families[familyID]?.end = end }
   }
 
-  /// Ends every family that began in this browser session; nil for all families.
+  /// Ends every family that began in the browser session `sessionID`; if it is nil, ends all families.
   mutating func finishAll(sessionID: String?, _ end: Family.End) {
     for family in families.values where sessionID == nil || family.grant.sessionID == sessionID {
       finish(family.id, end)

@@ -1,5 +1,5 @@
-// The host's own back end, as back-end.md describes it: it checks registrations, and receives confirmed profiles and reports of
-// failures. It checks its input: only JSON objects, and a valid access token where one is required.
+// The host's own back end, as back-end.md describes it: it checks registrations, and receives confirmed profiles and
+// reports of failures. It accepts only JSON objects, and requires a valid access token where back-end.md demands one.
 
 public import EnrollJSON
 

@@ -1,13 +1,14 @@
-// An authorization request while the user is on the pages. The next page is a pure function of this state.
+// An authorization request while the user is on the provider's pages. The next page is a pure function of this state.
 
 /// A pending authorization request, bound to one browser.
 struct Interaction: Sendable {
   let id: String
   let request: CheckedAuthorization
-  /// The cookie value of the browser in which it began.
+  /// The cookie value of the browser in which the interaction began.
   var browserID: String
   let begunAt: Int64
-  /// The `device_code` of a device that waits. At the end the user's decision is stored for it, instead of a redirect.
+  /// The `device_code` of the device that waits; nil for any other request. At the end the user's decision is stored
+  /// for the device, and the browser is not redirected to a client.
   var deviceCode: String?
   /// Whether the request's `prompt` still requires a new account.
   var mustCreate: Bool
@@ -47,7 +48,7 @@ struct Interaction: Sendable {
     return mustConsent || !hasConsented ? .consent : .done
   }
 
-  /// The URLs to which the forms of its pages may lead in the end.
+  /// The URLs that the forms of the interaction's pages may reach, also by redirects.
   var formTargets: [String] { Page.formTarget(of: request.redirectURI).map { [$0] } ?? [] }
 }
 

@@ -1,5 +1,5 @@
-// The pages between an authorization request and its redirect. Each form contains the id of its interaction, and must come with
-// the cookie of the browser in which it began: a form of another site is refused.
+// The pages between an authorization request and its redirect. Each form contains the id of its interaction, and must
+// come with the cookie of the browser in which the interaction began. So a form of another site is refused.
 
 extension Provider {
   func interact(_ http: SandboxRequest) -> SandboxAnswer {
@@ -81,7 +81,7 @@ extension Provider {
     return enter(made, interaction, client: client)
   }
 
-  /// Starts a session under a new cookie, so that a cookie that somebody else knows becomes useless.
+  /// Starts a session with a new cookie. If somebody else knows the old cookie, that cookie is then useless.
   private func enter(_ user: User, _ old: Interaction, client: SandboxClient) -> SandboxAnswer {
     var interaction = old
     let before = signedIn.removeValue(forKey: interaction.browserID)
@@ -99,8 +99,8 @@ extension Provider {
     return answer
   }
 
-  /// The page of the next step, or the redirect if there is none. A submitted form is answered with a redirect to the page, so
-  /// that going back or reloading repeats nothing.
+  /// The page of the next step, or the redirect to the client if no step is left. A submitted form is answered with a
+  /// redirect to the next page, so that going back or reloading does not send the form again.
   private func next(_ interaction: Interaction, client: SandboxClient, afterForm: Bool = false)
     -> SandboxAnswer
   {

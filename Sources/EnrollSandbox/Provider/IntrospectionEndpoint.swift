@@ -1,5 +1,5 @@
-// Introspection (RFC 7662): a client asks about its own tokens, and authenticates with one of them (§2.1) or with its secret.
-// For a token that is invalid or belongs to another client, the answer is only `"active": false`.
+// Introspection (RFC 7662): a client asks about its own tokens, and authenticates with one of these tokens (§2.1) or
+// with its secret. For a token that is invalid or belongs to another client, the answer is only `"active": false`.
 
 import EnrollJSON
 

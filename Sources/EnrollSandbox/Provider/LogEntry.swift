@@ -8,12 +8,12 @@ struct LogEntry: Sendable {
   var endpoint: Endpoint
   var method: String
   var status: Int
-  /// Harmless parameters with their values, and the names of all others.
+  /// The harmless parameters with their values, and the names of all other parameters.
   var parameters: String
   /// True if a fault affected the request.
   var struck: Bool
 
-  /// The most entries that are kept.
+  /// The maximum number of entries that are kept.
   static let limit = 1000
   private static let harmless: Set<String> = [
     "client_id", "grant_type", "prompt", "response_type", "scope", "max_age", "acr_values", "action", "step",

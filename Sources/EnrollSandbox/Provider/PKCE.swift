@@ -1,9 +1,9 @@
-// The server's part of RFC 7636, only S256.
+// The server's part of PKCE (RFC 7636), only with S256.
 
 import EnrollCrypto
 
 enum PKCE {
-  /// Whether the text has 43 characters of base64url, as a SHA-256 hash.
+  /// Whether the text has 43 characters of base64url, as a SHA-256 hash has.
   static func isChallenge(_ text: String) -> Bool {
     text.utf8.count == 43
       && text.utf8.allSatisfy { isUnreserved($0) && $0 != UInt8(ascii: "~") && $0 != UInt8(ascii: ".") }

@@ -1,5 +1,5 @@
-// One-time codes and links, and the rules for them: only the newest is valid, for a few minutes, and few wrong tries are
-// allowed. Pure: time and fresh random texts are arguments.
+// One-time codes and links, and the rules for them: only the newest code or link is valid, only for a few minutes, and
+// only a few wrong tries are allowed. Pure: time and fresh random texts are arguments.
 
 struct Passwordless: Codable, Sendable {
   struct Code: Codable, Sendable {
@@ -60,7 +60,7 @@ struct Passwordless: Codable, Sendable {
       isEmail: true, now)
   }
 
-  /// Redeems a code, which is then used up.
+  /// Redeems a code. It cannot be used again.
   mutating func redeem(
     _ typed: String, of address: String, realm: String, clientID: String, now: Int64
   ) throws(OAuthRefusal) {

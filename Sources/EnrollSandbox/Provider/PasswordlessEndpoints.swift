@@ -44,7 +44,7 @@ extension Provider {
         throw OAuthRefusal("bad.email", "email must be an e-mail address")
       }
       var wish = Wish(clientID: client.id, realm: "email", address: address.lowercased())
-      // As in Auth0, a link is the default.
+      // Unless the request asks for a code, a link is sent, as in Auth0.
       if body["send"]?.string != "code" { wish.authorization = try authorization(body["authParams"], client) }
       return wish
     case "sms":
@@ -71,7 +71,7 @@ extension Provider {
     }
   }
 
-  /// The passwordless grant of the token endpoint.
+  /// Handles the passwordless grant at the token endpoint.
   func redeemOneTimeCode(
     _ form: Form, clientID: String, key: String?, effects: [Fault.Effect]
   ) throws(OAuthRefusal) -> SandboxAnswer {
@@ -106,7 +106,7 @@ extension Provider {
     return grant(link.request, to: session, effects: [])
   }
 
-  /// The user with that address; a new user if there is none.
+  /// The user with that address; a new user if nobody has the address.
   private func member(_ address: String, realm: String) -> User {
     if realm == "email", let known = users.first(where: { $0.email.lowercased() == address }) { return known }
     let letters = address.lowercased().filter { ($0.isLetter || $0.isNumber) && $0.isASCII }

@@ -65,7 +65,7 @@ struct KeyProof: Sendable, Equatable {
 /// The proofs that were used, and the nonces that are accepted (§8).
 struct ProofMemory: Sendable {
   private var seen: Set<String> = []
-  /// The newest is last. The nonce before it is still accepted, because requests overlap.
+  /// The accepted nonces, the newest last. The previous nonce is still accepted, because requests overlap.
   private var nonces: [String] = []
 
   static let seenLimit = 10_000
@@ -99,7 +99,7 @@ extension Provider {
     return proof
   }
 
-  /// If proofs need a nonce, every answer has a new one (§8.2).
+  /// Adds a new nonce to every answer if proofs need a nonce (§8.2).
   func addNonce(to answer: inout SandboxAnswer) {
     if options.demandsNonces, options.dpop != .off { answer.setHeader("DPoP-Nonce", proofs.newNonce()) }
   }

@@ -1,9 +1,9 @@
 // The provider: its state, and the processing of requests. It knows nothing of sockets.
 
-/// An OpenID provider in memory. It is an actor, because concurrent requests read and change the state.
+/// An OpenID provider in memory. The provider is an actor, because concurrent requests read and change its state.
 public actor Provider {
   public nonisolated let options: SandboxOptions
-  /// Set when the port is known; metadata, `iss` and redirects are made from it.
+  /// The provider's URL, which is set when the port is known. The metadata, `iss` and redirects contain it.
   public internal(set) var issuer: String
 
   var users: [User]
@@ -20,8 +20,8 @@ public actor Provider {
   var signedIn: [String: BrowserSession] = [:]
   /// The scopes that a user granted to a client, by user name and client id.
   var consents: [[String]: Set<String>] = [:]
-  /// The effects of faults on a later redirect. The request of the page before it matched the faults. By the id of the
-  /// interaction, browser or other-app request.
+  /// The effects of faults that a request for a page matched. They are applied later, to the redirect that follows the
+  /// page. The key is the id of the interaction, the browser or the other-app request.
   var redirectEffects: [String: [Fault.Effect]] = [:]
   var gateway: SandboxGateway
   var plan = FaultPlan()
@@ -46,7 +46,7 @@ public actor Provider {
 
   var now: Int64 { options.clock() + clockShiftSeconds }
 
-  /// Answers one request: counts it, applies planned faults, writes the log.
+  /// Answers one request: counts the request, applies planned faults, and writes the log.
   public func answer(_ request: SandboxRequest) -> SandboxAnswer {
     guard request.isForLoopback else {
       return Page.error("The Host header must name 127.0.0.1, [::1] or localhost.", status: 403).answer()
@@ -114,7 +114,7 @@ public actor Provider {
     (gateway.mails.map(Letter.init) + passwordless.messages.map(Letter.init)).sorted { $0.at < $1.at }
   }
 
-  /// The configured and the registered clients, and the sandbox's own.
+  /// The configured clients, the clients that registered themselves, and the gateway as a client.
   var clients: [SandboxClient] { options.clients + registeredClients + [gatewayClient] }
 
   func client(_ id: String?) -> SandboxClient? { clients.first { $0.id == id } }

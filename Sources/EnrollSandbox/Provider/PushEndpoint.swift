@@ -1,5 +1,5 @@
-// Pushed authorization requests (RFC 9126). They are checked when they are pushed. The `request_uri` is valid once and for a
-// minute, only for the client that pushed.
+// Pushed authorization requests (RFC 9126). They are checked when they are pushed. The `request_uri` can be used once,
+// within a minute, and only by the client that pushed the request.
 
 import EnrollJSON
 
@@ -28,7 +28,7 @@ extension Provider {
       guard form["request_uri"] == nil else {
         throw .invalidRequest("request_uri is what comes of it (RFC 9126 §2.1)")
       }
-      // RFC 9449 §10.1: a proof has the same effect as `dpop_jkt`.
+      // A DPoP proof has the same effect as the parameter `dpop_jkt` (RFC 9449 §10.1).
       if http.headers["dpop"] != nil, let key = try proof(of: http, at: .pushed)?.thumbprint {
         guard form["dpop_jkt"] ?? key == key else { throw KeyProof.refusal("dpop_jkt is another key's") }
         form.set("dpop_jkt", key)

@@ -4,7 +4,7 @@
 import EnrollJSON
 
 extension Provider {
-  /// The URL of the resource, which its metadata and tokens name.
+  /// The URL of the resource, as it is in the resource's metadata and in tokens.
   var notes: String { issuer + Endpoint.notes.path }
 
   /// Returns the notes of the token's user. Without a valid token, the answer names the URL of the metadata (RFC 9728
@@ -29,8 +29,8 @@ extension Provider {
     ])
   }
 
-  /// RFC 7591 §3: registers any public native client. A client that registers scopes can get no other scopes, as at
-  /// many servers.
+  /// Registers any public native client (RFC 7591 §3). A client that registers scopes cannot get other scopes; many
+  /// servers work like this.
   func registerClient(_ http: SandboxRequest) -> SandboxAnswer {
     guard options.registersClients else {
       return Self.refusal("invalid_client_metadata", "nobody is registered")

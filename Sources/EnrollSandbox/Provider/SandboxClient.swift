@@ -8,15 +8,16 @@ public struct SandboxClient: Sendable, Equatable {
   public var id: String
   /// The client's secret, accepted in the body or in the header (RFC 6749 §2.3.1); nil for a public client.
   public var secret: String?
-  /// The name on the pages.
+  /// The client's name, as the provider's pages show it.
   public var name: String
-  /// Compared byte by byte; a loopback address matches with any port (RFC 8252 §7.3).
+  /// The registered redirect URIs. They are compared byte by byte, except that a loopback address matches with any
+  /// port (RFC 8252 §7.3).
   public var redirectURIs: [String]
   /// Compared as ``redirectURIs``.
   public var postLogoutRedirectURIs: [String]
   /// The URI to which the gateway returns if it does not know which authorization request to continue (flows.md §4).
   public var fallbackURI: String?
-  /// The scopes that it may ask for; nil for any scope.
+  /// The scopes that the client may request; nil if it may request any scope.
   public var scopes: [String]?
 
   public init(
@@ -49,7 +50,7 @@ public struct SandboxClient: Sendable, Equatable {
     postLogoutRedirectURIs.contains { Self.matches(registered: $0, requested: postLogoutRedirectURI) }
   }
 
-  /// Equal byte by byte, except for the port of a loopback IP literal.
+  /// Whether the two URIs are equal byte by byte, except for the port of a loopback IP literal.
   static func matches(registered: String, requested: String) -> Bool {
     if registered.utf8.elementsEqual(requested.utf8) { return true }
     for host in ["http://127.0.0.1", "http://[::1]"] {

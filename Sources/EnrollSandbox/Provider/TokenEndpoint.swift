@@ -1,5 +1,6 @@
-// The token endpoint: code, refresh_token, device_code and passwordless grants (RFC 6749 §3.2, §4.1.3, §6, RFC 8628 §3.4), and
-// revocation (RFC 7009). Refused: repeated parameters, any other grant, and a client secret of a client that has none.
+// The token endpoint: code, refresh_token, device_code and passwordless grants (RFC 6749 §3.2, §4.1.3, §6, RFC 8628
+// §3.4), and revocation (RFC 7009). Refused are: repeated parameters, any other grant, and a client secret that a
+// client without a secret sends.
 
 import EnrollJSON
 
@@ -115,8 +116,8 @@ extension Provider {
     _ family: Family, key: String?, scopes: [String], resource: String? = nil, nonce: String?,
     sendsRefreshToken: Bool, effects: [Fault.Effect]
   ) -> SandboxAnswer {
-    // RFC 9449 §5: `token_type` says that the access token is not bound to a key; the refresh token is bound
-    // anyway.
+    // With the effect `unbound`, `token_type` says that the access token is not bound to a key (RFC 9449 §5). The
+    // refresh token is bound nevertheless.
     let bound = effects.contains(.unbound) ? nil : key
     let accessToken = grants.addAccessToken(
       for: family, thumbprint: bound, scopes: scopes, resource: resource,

@@ -13,7 +13,7 @@ public struct User: Sendable, Equatable {
   public var emailVerified: Bool
   public var password: String
 
-  /// - Parameter password: nil for `NAME-password`.
+  /// - Parameter password: the user's password; nil for `NAME-password`.
   public init(
     _ name: String, givenName: String? = nil, familyName: String = "Example", email: String? = nil,
     emailVerified: Bool = true, password: String? = nil
@@ -27,11 +27,11 @@ public struct User: Sendable, Equatable {
   }
 
   public static let alice = User("alice")
-  /// The address is not verified, for flows that require a verified one.
+  /// A user whose e-mail address is not verified, to test flows that require a verified address.
   public static let bob = User("bob", familyName: "Builder", emailVerified: false)
 
   public var fullName: String { familyName.isEmpty ? givenName : "\(givenName) \(familyName)" }
-  /// The `sub` claim. It differs from the name, so that nobody relies on the two being equal.
+  /// The `sub` claim. It differs from the name, so that no code relies on the two being equal.
   public var subject: String { "user-\(name)" }
 
   /// The second factor of every user.
@@ -70,7 +70,7 @@ struct NewAccount {
       && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
   }
 
-  /// The user, or the problems to correct.
+  /// Checks the form. Returns the user, or the problems that the user has to correct.
   static func check(_ form: Form, taken: (String) -> Bool) -> (user: User?, problems: [Problem]) {
     var problems: [Problem] = []
     let name = form["username"] ?? ""

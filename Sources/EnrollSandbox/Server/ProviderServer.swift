@@ -1,4 +1,5 @@
-// Runs the provider on the HTTP server: its settings, the conversion of requests, and of answers with their delay and delivery.
+// Runs the provider on the HTTP server: sets up the server, converts its requests for the provider, and sends the
+// provider's answers with their delay and in the way that a fault requires.
 
 import EnrollRules
 import EnrollHTTP
@@ -42,7 +43,7 @@ enum ProviderServer {
 
   private static func response(_ answer: SandboxAnswer) -> WebResponse {
     let headers = answer.headers.map { name, value in
-      // A fault may set any text here.
+      // A fault may set the header to any text, so control characters are replaced.
       HTTPHeader(name, String(value.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }))
     }
     var response = WebResponse(answer.status, headers: headers, body: answer.body)

@@ -1,6 +1,7 @@
 // Registration with another app in two requests (flows.md §9): the first gets the other app's link (`initUri`), the
-// second sends the artefact that the other app returned and gets the tokens (`completeUri`). The other app's return has
-// no `state`: it settles only the transaction that the host names, or the only pending transaction of this kind (R6).
+// second sends the artefact that the other app returned and gets the tokens (`completeUri`). The other app's return
+// has no `state`, so it is accepted only for the transaction that the host names, or for the only pending transaction
+// of this kind (R6).
 
 import EnrollCrypto
 import EnrollJSON
@@ -39,7 +40,7 @@ public final class App2AppStep: StateChangingStep {
         .configuration, "redirectUri: another app returns by an app link, not to a loopback port",
         field: "redirectUri")
     }
-    // Checked before the user is sent to the other app.
+    // A store without PINs is reported here, before the user is sent to the other app.
     if settings.requiresPIN { _ = try context.pins() }
     let http = try transport.send(App2AppExchange.initRequest(settings), cancellation: cancellation)
     let session = try App2AppExchange.Session(http, settings)
@@ -55,11 +56,11 @@ public final class App2AppStep: StateChangingStep {
   /// The number of artefacts that the gateway may refuse before the transaction ends.
   static let artefactTries: Int64 = 10
 
-  /// Handles the return of the other app.
+  /// Handles the URL with which the other app returns.
   /// - Returns: nil if the URL is not such a return.
-  /// - Throws: the reason why the return settles nothing; nothing has changed then. `.codeRejected` if the gateway
-  ///   refuses the artefact. Anybody can put an artefact into such a link, so the transaction then waits for another
-  ///   artefact.
+  /// - Throws: the reason why the return completes no transaction; nothing has changed then. `.codeRejected` if the
+  ///   gateway refuses the artefact. Anybody can put an artefact into such a link, so the transaction then waits for
+  ///   another artefact.
   func resumeFromApp2App(
     _ redirect: Redirect, transactionID: TransactionID?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement? {
@@ -75,7 +76,7 @@ public final class App2AppStep: StateChangingStep {
     try VerifiedRedirect.requireRedirectURI(of: transaction, redirect.url)
     try transaction.requireLive(at: moment)
     guard let session = awaited.session else { throw .settledBefore }
-    // Fetches everything else that is needed from the network first. If that fails, the transaction stays pending.
+    // First fetches everything else that is needed from the network. If that fails, the transaction stays pending.
     _ = try provider.prepare(
       needsKeys: Scopes.contains("openid", in: configuration.scopes), cancellation: cancellation)
     try conclusion.beginExchange(of: transaction)

@@ -22,12 +22,12 @@ final class AuthorizationStep: StateChangingStep {
     self.revocations = revocations
   }
 
-  /// The URL for the browser. Queued revocations are sent first: the session that the user is about to get may depend
-  /// on the tokens that they end (R35). The request is pushed before the transaction is stored: after a failure nothing
-  /// is left behind, and the host may try again; a provider deletes an unused `request_uri` within a minute or two. If
-  /// neither the configuration nor the provider requires the push, the plain request is used after a failure of the
-  /// provider. It is not used after a failure of this machine, such as an unusable key, because the exchange of the
-  /// code would then also fail.
+  /// The URL for the browser. Queued revocations are sent first, because a later revocation could also end the session
+  /// that the user is about to get (R35). The request is pushed before the transaction is stored: after a failure of
+  /// the push no transaction is left behind, and the host may try again; a provider deletes an unused `request_uri`
+  /// within a minute or two. If neither the configuration nor the provider requires the push, the plain request is
+  /// used after a failure of the provider. It is not used after a failure of this machine, such as an unusable key,
+  /// because the exchange of the code would then also fail.
   /// - Parameter opensLater: pushes the request only if that is required.
   /// - Throws: `.unsupported`; `.oauth` if the provider refuses; `.network` and related errors; `.responseInvalid`.
   func browserURL(
@@ -91,11 +91,11 @@ final class AuthorizationStep: StateChangingStep {
     }
   }
 
-  /// Whether the provider refuses the client itself, so that the browser would also show only an error page. Some
-  /// providers do not let public clients push requests (Spring and Glewlwyd refuse without an error code). So for a
-  /// public client a refusal counts only if the provider announces public clients, or sends `invalid_request` with 401,
-  /// which only Keycloak does. Keycloak knows a client with a metadata document only after its first authorize request,
-  /// and refuses the push with 401 before that.
+  /// Whether the provider refuses the client itself. The plain request would then also fail: the browser would show
+  /// only an error page. Some providers do not let public clients push requests (Spring and Glewlwyd refuse without an
+  /// error code). So for a public client a refusal counts only if the provider announces public clients, or sends
+  /// `invalid_request` with 401, which only Keycloak does. Keycloak knows a client with a metadata document only after
+  /// its first authorize request, and refuses the push with 401 before that.
   private func isRefusal(ofClient response: HTTPResponse, _ metadata: ProviderMetadata) -> Bool {
     guard response.refusesClient, !configuration.clientID.isMetadataDocument else { return false }
     guard context.isPublicClient else { return true }

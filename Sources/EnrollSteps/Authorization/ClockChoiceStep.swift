@@ -1,5 +1,6 @@
 // Chooses the clock against which an id_token from a token response is checked (R25). The time of the response may be
-// wrong, and so may the time of the device. The first clock with which every rule holds counts as the server's.
+// wrong, and so may the time of the device. The first clock with which the id_token breaks no rule counts as the
+// server's clock.
 
 import EnrollCrypto
 import EnrollRules

@@ -1,5 +1,5 @@
-// Ends every transaction, whatever its flow. The transaction's answer is accepted once, durably, and its code is
-// exchanged. Then the tokens are stored, or the transaction has failed.
+// Ends the transactions of all flows. The transaction's answer is accepted once, durably, and its code is exchanged.
+// Then the tokens are stored, or the transaction has failed.
 
 import EnrollJSON
 import EnrollRules
@@ -46,8 +46,8 @@ final class ConclusionStep: StateChangingStep {
   }
 
   /// Accepts the transaction's answer, exchanges it, and stores the tokens or settles the transaction as failed.
-  /// - Parameter mayContinueInBrowser: whether the transaction may continue in the browser instead of ending: without
-  ///   `offline_access`, or with `prompt=consent`.
+  /// - Parameter mayContinueInBrowser: whether the transaction may continue in the browser instead of ending: with
+  ///   another authorize request, which has no `offline_access`, or has `prompt=consent`.
   /// - Throws: `.alreadySettled`, and nothing is exchanged; the exchange's error if nothing was sent; the errors of the
   ///   store.
   func conclude(
@@ -108,7 +108,7 @@ final class ConclusionStep: StateChangingStep {
   /// The first half of ``conclude(_:_:)``, for an exchange after which the transaction may be open again.
   func beginExchange(of transaction: TransactionRecord) throws(EnrollError) {
     let identity = try store.identity()
-    // A full disk is detected now, before the code is sent: the transaction stays open.
+    // A full disk is detected here, before the code is sent. The transaction then stays open.
     try store.requireSpace(account)
     exchangeStore.withLock { $0 = identity }
     try markExchanging(transaction)
@@ -175,7 +175,7 @@ final class ConclusionStep: StateChangingStep {
       record.learnConsent(from: received.tokens, of: transaction)
       record.learnClockOffset(received.clockOffsetSeconds)
       requests.keepLearned(in: &record)
-      // The provisional tokens do not change the session's tokens: a running renewal of the session continues.
+      // Provisional tokens do not change the session's tokens, so a running renewal of the session continues.
       if isAdopted {
         replaced += record.session(unsaved: unsavedTokens)
         record.adopt(
@@ -250,8 +250,8 @@ final class ConclusionStep: StateChangingStep {
       "the sign-in was abandoned, for example by a sign-out, while its tokens were requested; begin again")
   }
 
-  /// Settles the transaction without tokens: the state becomes `registrationFailed` (F), or that of the session that
-  /// existed before (flows.md §6).
+  /// Settles the transaction without tokens: the state becomes `registrationFailed` (F), or the state of the session
+  /// that existed before (flows.md §6).
   /// - Parameter isReported: false if the answer is no failure, and the flow continues.
   func settle(
     _ transaction: TransactionRecord, failed reason: EnrollError, isReported: Bool = true
@@ -268,7 +268,7 @@ final class ConclusionStep: StateChangingStep {
     } catch {
       throw error.endingAttempt()
     }
-    // A sign-out came first, and has set the state.
+    // A sign-out has settled the transaction earlier, and has set the state.
     guard !isLate else {
       return Settlement(transactionID: transaction.id, ending: .failed(Self.signedOutMeanwhile))
     }

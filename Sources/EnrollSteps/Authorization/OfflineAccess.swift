@@ -1,8 +1,8 @@
 // Handles providers that forbid the scope `offline_access`, which EnrollKit requests by default
-// (Configuration.Defaults.scopes). They refuse the authorize request, the pushed request or the token request (RFC 6749
-// §4.1.2.1, §5.2). Keycloak has its own error code for this, and sends it after the user has typed the password. The
-// scope is then left out, the same transaction continues, and the account's record stores the refusal. A scope that the
-// host chose is never left out: the error names it.
+// (Configuration.Defaults.scopes). They refuse the authorize request, the pushed request or the token request (RFC
+// 6749 §4.1.2.1, §5.2). Keycloak has its own error code for this, and sends it after the user has typed the password.
+// The scope is then left out, the same transaction continues, and the account's record stores the refusal. A scope
+// that the host chose is never left out: the error names that scope.
 
 import EnrollRules
 
@@ -21,7 +21,7 @@ extension AuthorizationStep {
 
   static func isOfflineAccess(_ scope: String) -> Bool { ASCII.equals(scope, "offline_access") }
 
-  /// Whether the refusal may concern the default scope `offline_access`. If so, the record stores that.
+  /// Whether the refusal may concern the default scope `offline_access`. If so, the record stores the refusal.
   /// - Parameter scopes: the requested scopes.
   func noticesRefusal(_ error: EnrollError, of scopes: [String]) -> Bool {
     let own = AuthorizationRequest.scopes(configuration, SignInOptions(), at: provider.cachedMetadata)
@@ -36,8 +36,8 @@ extension AuthorizationStep {
     return true
   }
 
-  /// Continues the same transaction with another authorize request, without `offline_access`.
-  /// - Parameter transaction: open, or in an exchange that the provider refused.
+  /// Continues the same transaction with another authorize request, which has no `offline_access`.
+  /// - Parameter transaction: the transaction, which is open, or in an exchange that the provider refused.
   /// - Returns: the URL at which it continues; nil if the refusal concerns something else, or the transaction cannot
   ///   continue.
   func leaveOutOfflineAccess(

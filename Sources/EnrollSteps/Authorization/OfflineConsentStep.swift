@@ -1,5 +1,5 @@
-// Continues a sign-in with `prompt=consent`, if the provider issues a refresh token only after that (OpenID Connect
-// Core §11). The account's record stores the result.
+// Continues a sign-in with `prompt=consent`, if the provider issues a refresh token only after the user has given
+// consent (OpenID Connect Core §11). The account's record stores the result.
 
 import EnrollRules
 
@@ -7,7 +7,8 @@ extension AuthorizationStep {
   /// Whether the account's record says that a refresh token needs consent.
   func wantsConsent() -> Bool { (try? store.read(account))?.offlineConsent == .needed }
 
-  /// Continues the same transaction with `prompt=consent`, in place of tokens without the requested refresh token.
+  /// Continues the same transaction with `prompt=consent`, because the received tokens do not include the requested
+  /// refresh token.
   /// - Returns: the URL at which it continues; nil if consent would not help, or the transaction cannot continue.
   func askForConsent(
     of transaction: TransactionRecord, insteadOf received: ReceivedTokens, cancellation: (any Cancellation)?
@@ -28,7 +29,8 @@ extension AuthorizationStep {
     error.asksForConsent ? askForConsent(of: transaction, cancellation) : nil
   }
 
-  /// Whether a refusal asks for consent that the request did not ask for. If so, the record stores that.
+  /// Whether the provider refuses the request because the user's consent is needed, and the request did not ask for
+  /// it. If so, the record stores that consent is needed.
   func noticesConsent(_ error: EnrollError, of transaction: TransactionRecord) -> Bool {
     guard error.asksForConsent, transaction.canAskForConsent else { return false }
     return learnsConsent()

@@ -6,7 +6,8 @@ public import EnrollRules
 public struct Settlement: Equatable, Sendable {
   public var transactionID: TransactionID
   public var ending: Ending
-  /// The transaction, if it was a silent fallback that found no user signed in at the provider (flows.md §4).
+  /// The transaction, if it was a silent sign-in after a fallback link, and no user was signed in at the provider
+  /// (flows.md §4).
   var silentFallback: TransactionRecord?
   /// The URL at which the same transaction, which is open again, continues in the browser; nil if it is settled.
   public internal(set) var nextURL: String?
@@ -25,7 +26,7 @@ public struct Settlement: Equatable, Sendable {
 
   public enum Ending: Equatable, Sendable {
     case succeeded(RegistrationState)
-    /// The state is `registrationFailed` (F); or, if the user was signed in during the transaction, that of the
+    /// The state is `registrationFailed` (F); or, if the user was signed in during the transaction, the state of the
     /// session.
     case failed(EnrollError)
   }

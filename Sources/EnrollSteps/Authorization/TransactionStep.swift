@@ -37,8 +37,8 @@ public final class TransactionStep: StateChangingStep {
     try apply(.begun(transactionID: transaction.id, step: transaction.step))
   }
 
-  /// If the account is at its limit of transactions, settles those whose process has ended: the listener for their
-  /// redirect has ended with the process (R4, R12).
+  /// If the account is at its limit of transactions, settles the transactions whose process has ended, because the
+  /// listener for their redirect has ended with the process (R4, R12).
   /// - Parameter isListenedAt: whether a program listens at a loopback redirect URI.
   public func settleAbandoned(unless isListenedAt: (String) -> Bool) throws(EnrollError) {
     let transactions = try store.read(account)?.transactions ?? []
@@ -59,7 +59,7 @@ public final class TransactionStep: StateChangingStep {
     try (store.read(account)?.transactions ?? []).known(id)
   }
 
-  /// A transaction that continues in the browser, for the host to open.
+  /// A transaction that continues in the browser, with the URL that the host has to open.
   /// - Throws: `.notFound`; the errors of the store.
   package func transaction(_ id: TransactionID, goingOnAt url: String) throws(EnrollError) -> Transaction {
     Transaction(of: try transaction(id), action: .openURL(url))
@@ -89,7 +89,7 @@ public final class TransactionStep: StateChangingStep {
     )
   }
 
-  /// Whether another transaction ended with tokens while this one was open: then nobody needs to wait for this
+  /// Whether another transaction ended with tokens while this one was open: nobody then needs to wait for this
   /// transaction.
   public func isSuperseded(_ transactionID: TransactionID) throws(EnrollError) -> Bool {
     try store.read(account)?.transactions.named(transactionID)?.isSuperseded ?? false

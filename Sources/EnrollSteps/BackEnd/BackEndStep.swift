@@ -30,7 +30,7 @@ public final class BackEndStep: EngineStep {
     notify(.errorReported(error))
   }
 
-  /// Runs a step, and reports its failure if that may concern the user.
+  /// Runs a step, and reports its failure if the failure may concern the user.
   public func reporting<Result>(_ step: () throws(EnrollError) -> Result) throws(EnrollError) -> Result {
     do throws(EnrollError) {
       return try step()
@@ -40,8 +40,8 @@ public final class BackEndStep: EngineStep {
     }
   }
 
-  /// After the change to the state `confirmed` (H): queues the profile for the back end. It replaces a profile that is
-  /// still queued.
+  /// Queues the profile for the back end, after the change to the state `confirmed` (H). The new profile replaces a
+  /// profile that is still queued.
   func tellProfile() {
     guard let endpoint = configuration.profileUpdateURI else { return }
     let entry = OutboxEntry(
@@ -53,7 +53,7 @@ public final class BackEndStep: EngineStep {
     }
   }
 
-  /// After a logout or clearing: a profile that is still queued is dropped.
+  /// Drops a profile that is still queued, after a logout or clearing.
   func dropProfile() {
     guard configuration.profileUpdateURI != nil else { return }
     _ = try? store.updateOutbox { queued throws(EnrollError) in

@@ -1,4 +1,4 @@
-// Whether the account has a PIN, and whether its tokens wait for one (flows.md §9; store.md, PIN).
+// Whether the account has a PIN, and whether its tokens wait for a PIN (flows.md §9; store.md, PIN).
 
 import EnrollRules
 

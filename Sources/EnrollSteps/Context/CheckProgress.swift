@@ -2,8 +2,8 @@
 
 import EnrollRules
 
-/// The result of the check of the current session. The check and a confirmation set it; a sign-in and a logout clear
-/// it.
+/// The result of the registration check of the current session. A check and a confirmation set the result; a sign-in
+/// and a logout clear it.
 struct CheckProgress: Sendable {
   private let fields: Guarded<CheckState>
 

@@ -1,11 +1,11 @@
-// The constants that every step of an engine may use. Values that change are in the parts of the state, and a step has
-// only the parts that it changes.
+// The constants that every step of an engine may use. Values that change are in the parts of the state (such as
+// StateMachine); a step has only the parts that it changes.
 
 package import EnrollCrypto
 package import EnrollRules
 
-/// The configuration, the account and the interfaces of one engine. A class, because all steps of the engine share it:
-/// a copy for each step would be large.
+/// The configuration, the account and the interfaces of one engine. This is a class that all steps of the engine
+/// share, because a copy for each step would be large.
 package final class EngineContext: Sendable {
   package let configuration: Configuration
   package let account: AccountName
@@ -17,7 +17,7 @@ package final class EngineContext: Sendable {
   let clock: any Clock
   let random: any RandomSource
   package let provider: ProviderDirectory
-  /// Cancelled when the client is closed: nothing more is sent, and waits end.
+  /// This is cancelled when the client is closed: after that nothing more is sent, and waits end.
   let closing: (any Cancellation)?
   /// Reads the client's own key; nil if the client has none.
   let clientKey: ClientKey.Reader?

@@ -2,8 +2,8 @@
 
 import EnrollRules
 
-/// A step of the engine. It has constants only: the context, the parts of the state that it changes, and the steps that
-/// it calls. Steps are classes, because several steps call the same one.
+/// A step of the engine. A step has only constants: the context, the parts of the state that the step changes, and the
+/// steps that it calls. Steps are classes, because several steps call the same one.
 protocol EngineStep: AnyObject, Sendable {
   var context: EngineContext { get }
 }

@@ -2,12 +2,13 @@
 
 import EnrollRules
 
-/// Changed by renewals; a new session and a logout end the backoff.
+/// What this process remembers about its renewals. Renewals change it; a new session and a logout end the backoff.
 struct RenewalProgress: Sendable {
   private struct Fields {
-    /// A backoff that could not be stored; a stored one is in the record.
+    /// A backoff that could not be stored in the account's record.
     var backoff: RenewalBackoff?
-    /// The epoch of tokens that this process renewed: after their check the state is `renewed` (C).
+    /// The epoch of tokens that this process renewed: after the registration check of these tokens the state is
+    /// `renewed` (C).
     var renewedEpoch: UInt64?
     /// The last renewal failure that was reported; nil after a success.
     var reportedFailure: EnrollError.Code?
@@ -20,10 +21,10 @@ struct RenewalProgress: Sendable {
   /// A backoff that could not be stored.
   var backoff: RenewalBackoff? { fields.withLock { $0.backoff } }
 
-  /// The backoff after earlier failures: the stored one, or one that could not be stored.
+  /// The backoff after earlier failures: the stored backoff or, without one, a backoff that could not be stored.
   func backoff(with record: AccountRecord?) -> RenewalBackoff? { record?.backoff ?? backoff }
 
-  /// Delays the next request of this process.
+  /// Delays the next renewal of this process by a backoff that could not be stored.
   func keep(_ backoff: RenewalBackoff) { fields.withLock { $0.backoff = backoff } }
 
   func endBackoff() { fields.withLock { $0.backoff = nil } }
@@ -40,7 +41,7 @@ struct RenewalProgress: Sendable {
   /// Whether this process renewed the tokens of this epoch.
   func hasRenewed(_ epoch: UInt64) -> Bool { fields.withLock { $0.renewedEpoch == epoch } }
 
-  /// - Returns: false for a failure that repeats the previous one, which is not reported again.
+  /// - Returns: false if the failure is the same as the previous one. It is then not reported again.
   func noteFailure(_ code: EnrollError.Code) -> Bool {
     fields.withLock { fields in
       guard fields.reportedFailure != code else { return false }

@@ -1,5 +1,5 @@
-// The state machine of an account, as this process knows it. It is lost when the process ends: the store's content then
-// decides (RegistrationStep.swift).
+// The state machine of an account, as this process knows it. This knowledge is lost when the process ends; the next
+// process derives the state from the store's content (RegistrationStep.swift).
 
 import EnrollRules
 
@@ -8,8 +8,8 @@ final class StateMachine: Sendable {
   private struct Fields {
     var state: RegistrationState = .starting
     var hasSettled = false
-    /// The state of a session during which a transaction runs; it returns after the transaction (flows.md
-    /// §6).
+    /// While a transaction runs during a session: the session's state from before the transaction, to which the
+    /// machine returns after the transaction (flows.md §6).
     var before: RegistrationState?
     /// The transactions for which the host has seen the confirmation question, since the last answer.
     var shown: [TransactionID] = []
@@ -38,7 +38,8 @@ final class StateMachine: Sendable {
   /// The last known state, without reading the store.
   var state: RegistrationState { fields.withLock { $0.state } }
 
-  /// The state, and the state of the session during which a transaction runs.
+  /// The current state; and, while a transaction runs during a session, the session's state from before the
+  /// transaction.
   var stateAndBefore: (RegistrationState, before: RegistrationState?) {
     fields.withLock { ($0.state, $0.before) }
   }
@@ -46,8 +47,8 @@ final class StateMachine: Sendable {
   /// The transactions for which the host has seen the confirmation question, since the last answer.
   var shown: [TransactionID] { fields.withLock { $0.shown } }
 
-  /// Forgets the state from before the transaction, because its session is gone: it does not return after the
-  /// transaction.
+  /// Forgets the state from before the transaction, because its session has ended: the machine does not return to that
+  /// state after the transaction.
   func forgetBefore() { fields.withLock { $0.before = nil } }
 
   /// Moves the state machine and notifies the observer.
@@ -84,7 +85,7 @@ final class StateMachine: Sendable {
     var settlesNow: Bool
   }
 
-  /// - Throws: `.illegalState` if `event` is illegal now; for a check before work that cannot be undone.
+  /// - Throws: `.illegalState` if `event` is illegal now. Call this before work that cannot be undone.
   func require(_ event: RegistrationEvent) throws(EnrollError) {
     _ = try state.after(event)
   }

@@ -1,10 +1,10 @@
-// The session of the account, as the store has it now.
+// The session of the account, as it is in the store now.
 
 import EnrollRules
 
-/// Indirect, because a record is large and is passed from call to call.
+/// The enumeration is indirect, because a record is large and is passed from call to call.
 indirect enum StoredSession {
-  /// There is no session from which a caller can get a token. The outcome is the answer to the caller.
+  /// There is no session from which a caller can get a token. The outcome is the result for the caller.
   case none(AccessOutcome)
   case live(AccountRecord, TokenSet)
 }

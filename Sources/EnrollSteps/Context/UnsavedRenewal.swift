@@ -1,9 +1,10 @@
-// Renewed tokens that could not be stored yet. Until they are stored, the refresh token on the disk is spent, and no
-// other process may send it.
+// Renewed tokens that could not be stored yet. While they are not stored, the disk has only the spent refresh token,
+// which no other process may send.
 
 import EnrollRules
 
-/// Changed when renewed tokens arrive, and when they are stored or no longer needed.
+/// The renewed tokens that wait to be stored. This changes when renewed tokens arrive, and when they are stored or no
+/// longer needed.
 struct UnsavedRenewal: Sendable {
   private let fields: Guarded<RenewedTokens?>
   private let context: EngineContext
@@ -15,7 +16,7 @@ struct UnsavedRenewal: Sendable {
 
   var renewed: RenewedTokens? { fields.withLock { $0 } }
 
-  /// Keeps the tokens, and keeps other processes from renewing.
+  /// Keeps the tokens in memory, and prevents renewals by other processes.
   func keep(_ renewed: RenewedTokens) {
     fields.withLock { $0 = renewed }
     context.store.keepRenewalLock(context.account, true)

@@ -1,6 +1,6 @@
 // The device grant (RFC 8628): a code to show, then polling until the user has finished on the other device. The store
-// has all the data for polling, so any process can continue it. It also has the time of the next poll, so that all
-// threads and processes together never poll more often than the server allows.
+// has all the data for polling, so any process can continue to poll. The store also has the time of the next poll, so
+// that all threads and processes together never poll more often than the server allows.
 
 public import EnrollRules
 
@@ -25,12 +25,13 @@ public final class DeviceStep: EngineStep {
     self.conclusion = conclusion
   }
 
-  /// The number of polls in a row with status 500 that end the transaction: the server fails at this request, and will
-  /// fail again.
+  /// The number of polls in a row with status 500 that end the transaction: the server fails at this request, and
+  /// would fail at every later poll, too.
   static let serverErrorsPerDevice: Int64 = 12
 
-  /// If the server refuses scopes, tries again without the scopes that it may refuse for this grant: a default
-  /// `offline_access`, and `openid`, which RFC 8628 does not mention and Spring refuses.
+  /// Begins a device grant. If the server refuses scopes, the request is sent again without the scopes that the server
+  /// may refuse for this grant: a default `offline_access`, and `openid`, which RFC 8628 does not mention and Spring
+  /// refuses.
   func beginDevice(
     _ given: SignInOptions, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction {
@@ -102,8 +103,8 @@ public final class DeviceStep: EngineStep {
     try store.read(account)?.transactions.named(transactionID)?.duePoll(at: clock.moment()) != nil
   }
 
-  /// Asks once whether the user has finished, if a poll is due. Do not abandon the call: its response may be the only
-  /// one with the tokens.
+  /// Asks once whether the user has finished, if a poll is due. Do not abandon the call, because its response may have
+  /// the tokens, which are sent only once.
   /// - Returns: the end of the transaction; nil while the user has not finished, and if the server could not be asked.
   /// - Throws: the errors of the store, `.tls`: the transaction stays pending.
   public func pollDevice(_ transactionID: TransactionID) throws(EnrollError) -> Settlement? {
@@ -113,7 +114,7 @@ public final class DeviceStep: EngineStep {
     let sent: Moment
     let http: HTTPResponse
     do throws(EnrollError) {
-      // The keys are fetched first: tokens that cannot be checked would be lost.
+      // The keys are fetched before the poll, because tokens that cannot be checked would be lost.
       metadata = try provider.prepare(needsKeys: transaction.asksForIDToken, cancellation: nil)
       sent = clock.moment()
       let request = TokenRequest.poll(
@@ -186,7 +187,7 @@ public final class DeviceStep: EngineStep {
 
   /// - Parameters:
   ///   - seconds: the interval between polls from now on.
-  ///   - wish: the pause that the server asks for; it applies only to the next poll.
+  ///   - wish: the pause that the server asks for before the next poll only.
   ///   - answer: the response, as text.
   ///   - serverErrors: the number of polls in a row that were answered with status 500.
   private func putOff(

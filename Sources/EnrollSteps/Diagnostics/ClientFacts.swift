@@ -1,4 +1,5 @@
-// The facts about a client that a program acts on, as values. The report for support has the same facts and many more.
+// Facts about a client as values, for programs that act on them. The report for support has the same facts and many
+// more.
 
 public import EnrollJSON
 public import EnrollRules
@@ -7,7 +8,7 @@ public import EnrollRules
 public struct ClientFacts: Sendable {
   /// Whether EnrollKit registered the client (flows.md §12).
   public var hasRegisteredClient = false
-  /// Whether the provider has forgotten the registered client. False if this is unknown.
+  /// Whether the provider no longer knows the registered client. False if this is unknown.
   public var isClientForgotten = false
   /// The provider's metadata; nil before the first request for it.
   public var provider: ProviderMetadata?
@@ -37,7 +38,7 @@ public struct ClientFacts: Sendable {
 }
 
 extension DiagnosticsStep {
-  /// The facts that this process knows, without a request. Never fails: a fact that cannot be read is absent.
+  /// The facts that this process knows, without a request. This never fails: a fact that cannot be read is absent.
   public func facts() -> ClientFacts {
     let moment = clock.moment()
     var facts = ClientFacts()

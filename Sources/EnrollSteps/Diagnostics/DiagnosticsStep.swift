@@ -13,8 +13,8 @@ public final class DiagnosticsStep: EngineStep {
     self.machine = machine
   }
 
-  /// All facts that this process knows, without a request. Never fails: if the store cannot be read, the report says
-  /// so.
+  /// All facts that this process knows, without a request. This never fails: if the store cannot be read, the report
+  /// says so.
   public func diagnostics() -> JSONObject {
     let moment = clock.moment()
     let (state, errors) = (machine.state, context.events.errors)

@@ -17,8 +17,9 @@ public final class ProviderCheckStep: EngineStep {
     self.authorization = authorization
   }
 
-  /// Fetches the provider's metadata again. If the provider accepts pushed requests, one is pushed but never opened: it
-  /// shows whether the provider knows the client, its authentication, the redirect URI and the scopes.
+  /// Fetches the provider's metadata again. If the provider accepts pushed requests, this pushes one that is never
+  /// opened in a browser. The provider's response shows whether it accepts the client, its authentication, the
+  /// redirect URI and the scopes.
   /// - Throws: `.cancelled`. Every other error is a finding.
   public func checkProvider(cancellation: (any Cancellation)?) throws(EnrollError) -> ProviderCheck {
     var check = ProviderCheck()
@@ -37,8 +38,8 @@ public final class ProviderCheckStep: EngineStep {
         key: error.field)
       return check
     }
-    // An unusable key has its own finding already, so no request is pushed. A configuration that does not fit the
-    // provider gets its own findings, too.
+    // If the key is unusable, there is a finding about it already, and no request is pushed. A configuration that does
+    // not fit the provider gets separate findings.
     let isPushed = hasUsableKey ? try checkPush(&check, metadata, cancellation) : false
     try checkSignIn(&check, metadata, isPushed: isPushed, cancellation)
     checkScopes(&check, metadata, isPushed: isPushed)
@@ -259,7 +260,7 @@ public final class ProviderCheckStep: EngineStep {
     }
   }
 
-  /// No metadata says whether this client gets a refresh token; an existing session shows it.
+  /// Checks whether this client gets a refresh token. No metadata says so, but an existing session shows it.
   private func checkRefreshToken(_ check: inout ProviderCheck) {
     guard let tokens = (try? store.read(account))?.confirmed else {
       return check.add(

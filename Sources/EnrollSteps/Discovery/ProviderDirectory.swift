@@ -1,5 +1,5 @@
-// The provider's metadata and keys: fetched when needed, kept in memory and in the store while fresh, and used beyond
-// that until a valid response replaces them (R18, R23; OpenID Connect Discovery §4, RFC 7517).
+// The provider's metadata and keys: fetched when needed, kept in memory and in the store, and used even when no longer
+// fresh, until a valid response replaces them (R18, R23; OpenID Connect Discovery §4, RFC 7517).
 
 import EnrollCrypto
 public import EnrollRules
@@ -15,7 +15,7 @@ public final class ProviderDirectory: Sendable {
 
   private struct Cache {
     var metadata = KnownDocument<ProviderMetadata>()
-    /// The URL of ``metadata``; nil as long as there is none.
+    /// The URL of ``metadata``; nil if there is no metadata yet.
     var metadataURL: String?
     var keys = KnownDocument<JWKSet>()
     var keyRefetches = KeyRefetches()
@@ -49,7 +49,7 @@ public final class ProviderDirectory: Sendable {
   // MARK: Metadata
 
   /// The provider's metadata: configured endpoints, or a discovery document, which is fetched again when it is no
-  /// longer fresh. If older metadata is known, this call succeeds even if the request fails, or if the fetched document
+  /// longer fresh. If older metadata is known, this call succeeds even if the request fails or the fetched document
   /// names another issuer.
   /// - Parameters:
   ///   - doubt: whether an endpoint may have moved, so that even fresh metadata is fetched again.
@@ -135,7 +135,7 @@ public final class ProviderDirectory: Sendable {
     return metadata
   }
 
-  /// Requests the document from its last URL, else from each possible URL. If none has it, the first response counts.
+  /// Requests the document from its last URL, else from each possible one. If all fail, the first response counts.
   /// - Parameter isUncached: whether caches must not respond.
   private func askForMetadata(
     knownTag: String?, isUncached: Bool = false, cancellation: (any Cancellation)?
@@ -155,7 +155,7 @@ public final class ProviderDirectory: Sendable {
     return (second, other)
   }
 
-  /// The known metadata; the store's if that is newer, because another process may have fetched it.
+  /// The newest known metadata: from memory, or from the store if another process fetched it later.
   private func knownMetadata() -> KnownDocument<ProviderMetadata> {
     let known = cache.withLock { $0.metadata }
     let moment = clock.moment()
@@ -195,19 +195,19 @@ public final class ProviderDirectory: Sendable {
   // MARK: The server's time
 
   /// The server's current time, from its responses to this process: it does not depend on this device's date, even if
-  /// that is changed. nil until a response had a date.
+  /// somebody changes that date. nil until a response had a date.
   var serverTime: UnixTime? {
     let now = clock.instant()
     return cache.withLock { $0.times.byAnswers(at: now) }
   }
 
-  /// The server's time by its documents and keys. It may be too early if they came from a cache.
+  /// The server's time by its documents and keys. This time may be too early if the documents came from a cache.
   var documentTime: UnixTime? {
     let now = clock.instant()
     return cache.withLock { $0.times.byDocuments(at: now) }
   }
 
-  /// Learns the server's time from a response to this client alone, because no cache gives such a response.
+  /// Learns the server's time from a response to this client alone: such a response does not come from a cache.
   func learnTime(of response: HTTPResponse) {
     let now = clock.instant()
     cache.withLock { $0.times.learn(from: response, at: now) }
@@ -256,7 +256,7 @@ public final class ProviderDirectory: Sendable {
     return signed
   }
 
-  /// The algorithm of the last verified id_token; nil before the first.
+  /// The algorithm of the last verified id_token; nil if no id_token has been verified yet.
   var idTokenAlgorithm: SignatureAlgorithm? { cache.withLock { $0.idTokenAlgorithm } }
 
   /// - Returns: the keys, and whether they were requested just now.

@@ -10,7 +10,7 @@ extension ProviderDirectory {
   /// signs for its `iss`; the caller checks every claim. The algorithm must be the algorithm of the client's
   /// id_tokens (OpenID Connect Back-Channel Logout 1.0 §2.6).
   /// - Parameters:
-  ///   - name: its name in error texts: `logout_token`.
+  ///   - name: the name of the signed text in error texts, such as `logout_token`.
   ///   - algorithms: the algorithms that are accepted before the first id_token.
   /// - Throws: as ``verify(_:expecting:cancellation:)``.
   package func claims(
@@ -41,8 +41,8 @@ extension ProviderDirectory {
 }
 
 extension EnrollError {
-  /// The error for a token for which even freshly fetched keys include none. If anybody may have sent the token, the
-  /// token is at fault: `.idTokenInvalid`.
+  /// The error for a token if even the freshly fetched keys include no key for it. If anybody may have sent the token,
+  /// the token is at fault: `.idTokenInvalid`.
   func ofToken(_ isFromStranger: Bool) -> EnrollError {
     isFromStranger && code == .keysUnavailable ? IDTokenClaims.refusal(message) : self
   }
