@@ -57,7 +57,8 @@ extension AuthorizationStep {
     }
   }
 
-  /// - Returns: false if it was already known that consent is needed, so that asking again would not help.
+  /// - Returns: false if it was already known that consent is needed, so that asking again would not help, or if the
+  ///   provider does not support `prompt=consent`.
   private func learnsConsent() -> Bool {
     guard let promptValues = provider.cachedMetadata.map({ $0.promptValues ?? ["consent"] }),
       Scopes.contains("consent", in: promptValues)

@@ -6,8 +6,9 @@ package import EnrollCrypto
 import EnrollJSON
 public import EnrollRules
 
-/// The steps of flows.md for one configuration and one account. The engine only composes them: each step has the parts
-/// of the state that it may change, and the steps that it calls. A class, because all threads of the host share it.
+/// The steps of flows.md for one configuration and one account. The engine only composes them: each step gets the
+/// parts of the state that it may change, and the steps that it calls. The engine is a class, because all threads of
+/// the host share it.
 public final class Engine: Sendable {
   let context: EngineContext
   let machine: StateMachine
@@ -37,10 +38,10 @@ public final class Engine: Sendable {
 
   /// - Parameters:
   ///   - hasOwnTransport: whether `transport` is the host's own, which does not use the configuration's trust settings.
-  ///   - userAgent: the library's name and version, for servers.
+  ///   - userAgent: the library's name and version, which requests send to servers.
   ///   - clientKey: reads the client's own key (private_key_jwt); nil if the client has none.
-  ///   - closing: cancelled when the client is closed.
-  ///   - exclusion: makes a lock for each value that threads share.
+  ///   - closing: is cancelled when the client is closed.
+  ///   - exclusion: makes the locks, one for each value that threads share.
   package convenience init(
     configuration: Configuration, account: AccountName, platform: Platform, transport: any Transport,
     hasOwnTransport: Bool = false, userAgent: String = "EnrollKit", store: any TokenStore, clock: any Clock,
@@ -79,7 +80,7 @@ public final class Engine: Sendable {
         clientKey: context.clientKey, events: context.events.restarted(lock: exclusion)), exclusion)
   }
 
-  /// - Parameter lock: protects every part of the state. No part calls another one while it has the lock.
+  /// - Parameter lock: protects every part of the state. No part calls another part while it holds the lock.
   private init(_ context: EngineContext, _ lock: any Lock) {
     let machine = StateMachine(events: context.events, lock: lock)
     let checkProgress = CheckProgress(lock: lock)
@@ -172,7 +173,7 @@ public final class Engine: Sendable {
   /// The algorithms with which the provider's id_tokens may be signed.
   package var idTokenAlgorithms: [SignatureAlgorithm] { context.idTokenAlgorithms }
 
-  /// Sends the event for a failure that a helper process of this one reported.
+  /// Sends the event for a failure that a helper process of this process reported.
   package func notice(failure error: EnrollError) {
     if error.concernsUser { context.events.notify(.errorReported(error)) }
   }

@@ -1,6 +1,7 @@
-// Prepares responses for all rules: removes a byte order mark (RFC 8259 §8.1 lets a reader ignore one), adds the time
-// and the secrets of the request, and converts forms to JSON. If a cache answered a request that no cache may answer,
-// the response is refused. A cut response is only returned if it may have tokens that are issued only once (R30).
+// Prepares responses for all rules: removes a byte order mark (RFC 8259 §8.1 allows a reader to ignore it), adds the
+// time and the secrets of the request, and converts forms to JSON. If a cache answered a request that no cache may
+// answer, the response is refused. If the end of a response is missing, the response is returned only if it may have
+// tokens that are issued only once (R30).
 
 import EnrollJSON
 package import EnrollRules
@@ -14,7 +15,7 @@ final class ReadingTransport: Transport {
 
   /// - Parameters:
   ///   - userAgent: the client's name and version; some APIs refuse requests without it (GitHub).
-  ///   - known: the secrets of the account, because a refusal may quote those, too.
+  ///   - known: the secrets of the account. They are hidden in errors, too, because a refusal may quote them.
   init(
     _ transport: any Transport, _ clock: any Clock, userAgent: String,
     known: @escaping @Sendable () -> SentSecrets = { SentSecrets() }
@@ -74,13 +75,13 @@ final class ReadingTransport: Transport {
 }
 
 extension HTTPRequest {
-  /// Whether a response to another request must not be used for this one, because this one sends data or a token.
+  /// Whether a response to another request must not be used for this one, because this request sends data or a token.
   fileprivate var isOwn: Bool { method != .get || headers.value(of: "Authorization") != nil }
 }
 
 extension HTTPResponse {
-  /// The error for a server's page about TLS: nginx requires a client certificate, or got plain http at its port for
-  /// https.
+  /// The error if the response is a page of nginx about TLS: it requires a client certificate, or got plain http at
+  /// its port for https.
   fileprivate var tlsMismatch: EnrollError? {
     guard status == 400, isPage else { return nil }
     func says(_ words: StaticString) -> Bool { ASCII.contains(body, words) }
@@ -94,7 +95,7 @@ extension HTTPResponse {
   }
 
   /// A form as the text of a JSON object, so that every rule about responses applies to it: a repeated member stays
-  /// repeated, and a cut response ends after its last whole member. nil for other content.
+  /// repeated, and a cut response ends after its last whole member. nil if the content is not a form.
   fileprivate var formAsJSON: [UInt8]? {
     let content = body.trimmed
     guard isForm(content) else { return nil }
@@ -111,17 +112,17 @@ extension HTTPResponse {
     return text
   }
 
-  /// Whether this is a form with tokens whose end is unknown: the connection may have ended in the middle of a token.
-  /// JSON shows its own end.
+  /// Whether this is a form with tokens that may be incomplete: the connection may have ended in the middle of a
+  /// token. A form does not show where it ends; JSON does.
   fileprivate var mayBeCutForm: Bool {
     let content = body.trimmed
     return (200..<300).contains(status) && !isEndStated && isForm(content) && hasTokenField(content)
   }
 
-  /// Whether the content is a form. The content decides, and the declared type is a hint: servers and proxies declare
-  /// JSON as a form, and a form with tokens as JSON, as text, or not at all.
+  /// Whether the content is a form. The content decides, and the declared type is only a hint: servers and proxies
+  /// declare JSON as a form, and a form with tokens as JSON, as text, or not at all.
   private func isForm(_ content: ArraySlice<UInt8>) -> Bool {
-    // JSON, or an HTML page.
+    // Content that begins like JSON or an HTML page is not a form.
     guard let first = content.first, !"{[\"<".utf8.contains(first) else { return false }
     let type = (header("Content-Type") ?? "").utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
     if ASCII.equalsIgnoringCase(String(decoding: type, as: UTF8.self), FormEncoding.contentType) {
@@ -136,7 +137,7 @@ extension HTTPResponse {
     }
   }
 
-  /// Whether a cut response is a success with a whole object, or a whole token.
+  /// Whether a response without its end is a success, and has a complete JSON object or a complete token.
   fileprivate var isOfUse: Bool {
     guard (200..<300).contains(status) else { return false }
     let members = TokenResponse.members(of: self, undoubted: "refresh_token").0
@@ -156,8 +157,8 @@ extension [UInt8] {
 }
 
 extension EnrollError {
-  /// The server requires a certificate of its clients (mutual TLS), which EnrollKit does not have.
-  /// - Parameter place: ` from https://id.example`.
+  /// The error if the server requires a certificate from its clients (mutual TLS). EnrollKit has no such certificate.
+  /// - Parameter place: the end of the sentence, such as ` from https://id.example`.
   package static func clientCertificateWanted(_ place: String) -> EnrollError {
     EnrollError(
       .tls,

@@ -17,7 +17,7 @@ public final class UserinfoStep: EngineStep {
 
   /// The profile of the user who is signed in; without a session, of the user who is asked to confirm. It has the
   /// claims of the id_token, or of userinfo if there was no id_token.
-  /// - Throws: `.notFound` if there is none.
+  /// - Throws: `.notFound` if there is no profile.
   public func profile() throws(EnrollError) -> JSONObject {
     let record = try store.read(account)
     guard let profile = record?.confirmed != nil ? record?.profile : record?.provisionalProfile else {
@@ -39,8 +39,8 @@ public final class UserinfoStep: EngineStep {
     return claims
   }
 
-  /// Stores the profile that the sign-in did not get: from now on the user is known, and claims about another user are
-  /// refused (R28).
+  /// Stores the claims as the profile, which the sign-in could not get. From now on the user is known, and claims
+  /// about another user are refused (R28).
   /// - Throws: `.profileMismatch` if another call has stored another user in the meantime.
   private func keepTold(_ claims: JSONObject, of tokens: TokenSet) throws(EnrollError) {
     var known: JSONObject?
@@ -88,7 +88,7 @@ public final class UserinfoStep: EngineStep {
     }
   }
 
-  /// nil if the provider has no such endpoint.
+  /// The response of the userinfo endpoint; nil if the provider has no such endpoint.
   func fetchUserinfo(
     with tokens: TokenSet, subject: String?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject? {
@@ -110,12 +110,13 @@ public final class UserinfoStep: EngineStep {
         warn(error.saying("\(error.message). The profile has no e-mail address."))
       }
     }
-    // A provider may repeat a token that was not in this request, such as the refresh token.
+    // All tokens are hidden in the claims, because a provider may also repeat a token that was not in this request,
+    // such as the refresh token.
     return try SentSecrets(of: tokens, clientSecret: configuration.clientSecret).hiddenChecked(
       inClaims: claims)
   }
 
-  /// - Throws: `.responseInvalid` for a cached response that would determine the user, because it may be
+  /// - Throws: `.responseInvalid` for a response from a cache if it would determine who the user is, because it may be
   ///   about another user.
   private func requireToName(_ response: HTTPResponse) throws(EnrollError) {
     let isEarlier = context.secondsBefore(response, tolerating: ReplayCheck.foreignToleranceSeconds) != nil

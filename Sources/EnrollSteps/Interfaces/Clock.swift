@@ -2,15 +2,15 @@
 
 public import EnrollRules
 
-/// The source of time. Injected, so that a test can simulate a month in a second.
+/// The source of time. The host or a test provides it: a test can then simulate a month in a second.
 public protocol Clock: AnyObject, Sendable {
   /// The date by the device's clock, which may be wrong by years.
   func wallTime() -> UnixTime
-  /// Monotonic within a boot; it also advances during suspend.
+  /// The monotonic clock of this boot, which also advances while the device is suspended.
   func instant() -> Instant
-  /// Changes with every boot; instants of different boots cannot be compared.
+  /// The id of this boot. It changes with every boot; instants of different boots cannot be compared.
   func bootID() -> String
-  /// Blocks the thread until `instant`: between two attempts of a request, for a few seconds at most.
+  /// Blocks the thread until `instant`. It is used between two attempts of a request, for a few seconds at most.
   func sleep(until instant: Instant)
 }
 

@@ -1,5 +1,5 @@
-// A host's choice of a provider for the store's key: a certain one, or the best available. Nothing is opened, and the
-// user is not asked, until a store needs its key.
+// A host's choice of a provider for the store's key: a certain provider, or the best available one. Nothing is opened,
+// and the user is not asked, until a store needs its key.
 
 public import EnrollCrypto
 import EnrollRules
@@ -25,7 +25,7 @@ public struct KeyPlan: Sendable {
 
   /// The provider of the key.
   public var provider: Provider
-  /// For ``Provider/passphrase``; nil if the user was not asked.
+  /// The passphrase, for ``Provider/passphrase``; nil if the user was not asked for it.
   public var passphrase: Secret?
   /// For how many seconds other processes of the user can find an opened key in the kernel's keyring. With 0 they
   /// cannot find it. At most ``longestSessionSeconds``.

@@ -6,10 +6,10 @@ public import EnrollCrypto
 public import EnrollJSON
 public import EnrollRules
 
-/// The slot of a wrapped key. A provider binds the wrapping to it, so that a wrapped key cannot be moved to another
-/// slot.
+/// The slot of a wrapped key. A provider binds the wrapped key to its slot, so that the wrapped key cannot be moved to
+/// another slot.
 public struct KeySlot: Sendable {
-  /// Base64url, as in the `keys` file.
+  /// The id of the store, base64url, as in the `keys` file.
   public var storeID: String
   /// Identifies the wrapped key among the keys of its store, base64url.
   public var keyID: String
@@ -24,9 +24,9 @@ public struct KeySlot: Sendable {
 public enum KeyPresence: Equatable, Sendable {
   /// It can be used.
   case present
-  /// It exists, but is locked: the user has to unlock it.
+  /// The provider exists, but is locked: the user has to unlock it.
   case locked(String)
-  /// It cannot be used here.
+  /// The provider cannot be used here.
   case absent(String)
 }
 
@@ -38,27 +38,27 @@ public protocol KeyProvider: AnyObject, Sendable {
   /// Called before the provider is chosen for a new store, or for one that changes its provider.
   func presence() -> KeyPresence
 
-  /// Wraps a store's new key. Before it returns, it may durably create what it needs for that.
-  /// - Returns: the data for ``unwrap(_:slot:)``; no secret in the clear.
+  /// Wraps a store's new key. Before this returns, it may durably create what the provider needs for that.
+  /// - Returns: the data for ``unwrap(_:slot:)``, which contain no unencrypted secret.
   func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject
 
   /// - Throws: `.storeLocked` while the key cannot be unwrapped; `.storeKey` if the key is not this store's;
   ///   `.storeCorrupt`, `.storeRefused`, `.storeIO` if the provider uses files.
   func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret
 
-  /// Called before the same provider wraps the keys of a store again: from now on it wraps with a new key. It can still
-  /// unwrap keys that were wrapped with the old one.
+  /// Called before the same provider wraps the keys of a store again: from now on the provider wraps with a new
+  /// wrapping key. It can still unwrap keys that were wrapped with the old wrapping key.
   func renew() throws(EnrollError)
 
   /// Called when the slot was removed from the `keys` file for good: the provider may delete its data for this slot.
   func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError)
 
-  /// Called by a process that has opened a store: deletes what other processes left incomplete when they died.
-  /// Optional.
+  /// Called by a process that has opened a store: deletes the incomplete data that other processes left when they
+  /// died. A provider need not implement this.
   func removeLeftovers()
 
-  /// A secret store outside the store's folder for the anchor, 32 bytes that detect an old copy of the
-  /// folder; nil if there is none.
+  /// The secret store for the anchor: 32 bytes outside the store's folder, by which an old copy of the folder is
+  /// detected. nil if the provider has no such secret store.
   var anchors: (any SecretStore)? { get }
 }
 

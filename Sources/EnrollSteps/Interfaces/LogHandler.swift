@@ -14,7 +14,7 @@ public enum LogLevel: Int32, CaseIterable, Sendable {
   /// Every request.
   case debug
 
-  /// The name as users write it.
+  /// The level's name, as users write it.
   public var name: String {
     switch self {
     case .error: "error"
@@ -29,6 +29,7 @@ public enum LogLevel: Int32, CaseIterable, Sendable {
 public protocol LogHandler: AnyObject, Sendable {
   /// The level of the least important lines that are wanted.
   var level: LogLevel { get }
-  /// Receives one line, on the thread that writes it, with no lock held. Must be short, and must not call the client.
+  /// Receives one line, on the thread that writes it, with no lock held. This method must return soon, and must not
+  /// call the client.
   func write(_ level: LogLevel, _ line: String)
 }

@@ -5,7 +5,7 @@ public import EnrollRules
 
 /// A store that can protect an account with a PIN.
 public protocol PINStore: AnyObject, Sendable {
-  /// nil if the account has no PIN; else whether this process has unlocked the account.
+  /// Whether this process has unlocked the account; nil if the account has no PIN.
   func isUnlocked(_ account: AccountName) throws(EnrollError) -> Bool?
 
   /// Seals the account with a separate key, which the PIN opens.

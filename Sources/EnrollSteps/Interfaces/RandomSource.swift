@@ -5,6 +5,6 @@ public import EnrollRules
 /// The source of random bytes.
 public protocol RandomSource: AnyObject, Sendable {
   /// `count` bytes from a cryptographic generator.
-  /// - Throws: `.internal` if the system has no random bytes; never weaker bytes instead.
+  /// - Throws: `.internal` if the system cannot provide random bytes. Weaker bytes are never returned instead.
   func bytes(_ count: Int) throws(EnrollError) -> [UInt8]
 }

@@ -28,7 +28,7 @@ extension SecretStore {
 
 /// The name of an item in a secret store.
 public struct SecretName: Equatable, Sendable {
-  /// Base64url, as in the `keys` file.
+  /// The id of the store, base64url, as in the `keys` file.
   public var storeID: String
   /// A random id, base64url.
   public var item: String
@@ -38,6 +38,6 @@ public struct SecretName: Equatable, Sendable {
     self.item = item
   }
 
-  /// Both parts in one text: letters, digits, `-`, `_` and `.`, less than 64 bytes.
+  /// Both parts of the name in one text. It has letters, digits, `-`, `_` and `.`, and less than 64 bytes.
   public var text: String { "enrollkit." + storeID + "." + item }
 }

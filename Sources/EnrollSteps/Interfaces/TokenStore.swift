@@ -5,7 +5,7 @@ public import EnrollRules
 
 /// The result of a wait for the renewal lock.
 public enum RenewalLockResult: Equatable, Sendable {
-  /// The body ran, exclusively among all threads and processes.
+  /// The body ran, while no other thread or process held the lock.
   case acquired
   /// Another thread or process changed the tokens in the meantime: read the record again.
   case superseded
@@ -13,13 +13,13 @@ public enum RenewalLockResult: Equatable, Sendable {
   case deadlinePassed
 }
 
-/// Sealed account records, shared by threads and processes.
+/// A store of sealed account records, which threads and processes share.
 public protocol TokenStore: AnyObject, Sendable {
   /// Protects accounts with PINs; nil if the store has no PINs.
   var pins: (any PINStore)? { get }
 
-  /// The newest committed record; nil if the account has none. Takes no lock. A change by another process is seen
-  /// within one second.
+  /// The newest committed record; nil if the account has none. Reading takes no lock. A change by another process is
+  /// visible within one second.
   /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeRefused`, `.storeIO`, `.storeVersion`.
   func read(_ account: AccountName) throws(EnrollError) -> AccountRecord?
 
@@ -44,28 +44,28 @@ public protocol TokenStore: AnyObject, Sendable {
   ) throws(EnrollError) -> RenewalLockResult
 
   /// Reserves disk space and descriptors for the next ``update(_:_:)`` of this account that changes the epoch, or
-  /// throws. Called under the renewal lock, before a refresh token is sent.
+  /// throws. This is called under the renewal lock, before a refresh token is sent.
   /// - Throws: `.storeFull`, `.storeIO`.
   func reserveSpace(_ account: AccountName) throws(EnrollError)
 
-  /// Checks that there is disk space for the next ``update(_:_:)`` of this account. Called before a code is sent.
+  /// Throws if there is no disk space for the next ``update(_:_:)`` of this account. Called before a code is sent.
   /// - Throws: `.storeFull`, `.storeRefused`, `.storeIO`.
   func requireSpace(_ account: AccountName) throws(EnrollError)
 
-  /// Sets whether other processes stay excluded after this process's renewal ended. While this process has
-  /// tokens that it could not save, the refresh token in the store is spent, and no other process may send it.
+  /// Sets whether the renewal lock stays held after this process's renewal has ended. While this process has tokens
+  /// that it could not save, the refresh token in the store is spent, and no other process may send it.
   func keepRenewalLock(_ account: AccountName, _ isKept: Bool)
 
   /// Identifies this store. Another store that takes its place, because it was restored, emptied or mounted over, has
-  /// another identity. Constant for a store that cannot be replaced.
-  /// - Throws: if there is no store in its place.
+  /// another identity. If a store cannot be replaced, its identity is a constant.
+  /// - Throws: if there is no store at this store's place.
   func identity() throws(EnrollError) -> String
 
   /// Names of the accounts with a record, sorted.
   func accounts() throws(EnrollError) -> [AccountName]
 
-  /// As ``accounts()``, and also the accounts whose records have only transactions. A damaged record is an error here;
-  /// it is not set aside, so that ``accounts()`` still reports it.
+  /// Like ``accounts()``, but includes the accounts whose records have only transactions. A damaged record is an error
+  /// here; it is not set aside, so that ``accounts()`` still reports it.
   func accountsWithAttempts() throws(EnrollError) -> [AccountName]
 
   /// Erases the account's record durably. Erasing an unknown account is not an error.
@@ -78,35 +78,37 @@ public protocol TokenStore: AnyObject, Sendable {
   /// Deletes the installation id durably: the next use makes another one (flows.md §5, deregister).
   func resetInstallationID() throws(EnrollError)
 
-  /// The messages that servers have not received yet (reliability.md, The outbox). Reads, edits and saves them durably,
-  /// as ``update(_:_:)`` does.
+  /// The messages that servers have not received yet (reliability.md, The outbox). Reads the messages, edits them and
+  /// saves them durably, as ``update(_:_:)`` does.
   @discardableResult
   func updateOutbox(
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
   ) throws(EnrollError) -> [OutboxEntry]
 
-  /// The client that was registered under this name; nil if there is none. Reads, edits and saves it durably, as
-  /// ``update(_:_:)`` does. `change` may wait for a server: only other changes of the client of this name wait for it.
-  /// A store that implements this method implements ``registeredClient(_:)``, too.
+  /// The client that was registered under this name; nil if there is none. Reads the client, edits it and saves it
+  /// durably, as ``update(_:_:)`` does. `change` may wait for a server; during that time only other changes of the
+  /// client with this name have to wait. A store that implements this method must also implement
+  /// ``registeredClient(_:)``.
   @discardableResult
   func updateRegisteredClient(
     _ name: RegistrationName, _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
   ) throws(EnrollError) -> RegisteredClient?
 
-  /// Reserves disk space for the client of this name, or throws. Called by the `change` of
+  /// Reserves disk space for the client of this name, or throws. This is called by the `change` of
   /// ``updateRegisteredClient(_:_:)``, before a server registers the client.
   /// - Throws: `.storeFull`, `.storeIO`.
   func reserveSpace(_ name: RegistrationName) throws(EnrollError)
 
-  /// The client that was registered under this name; nil if there is none. Does not wait for a registration.
+  /// The client that was registered under this name; nil if there is none. This does not wait for a registration that
+  /// is in progress.
   func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient?
 
   /// The stored documents of a provider; nil if none can be read. This never fails: if there are no documents, the
   /// provider is asked.
   func providerDocuments(_ provider: ProviderName) -> ProviderDocuments?
 
-  /// Edits the stored documents of a provider, which are empty if there are none. Best effort: the documents only save
-  /// requests, and no caller waits for them.
+  /// Edits the stored documents of a provider, which are empty if there are none. Errors are ignored, because the
+  /// documents only save requests, and no caller depends on them.
   func keepProviderDocuments(_ provider: ProviderName, _ change: (inout ProviderDocuments) -> Void)
 }
 

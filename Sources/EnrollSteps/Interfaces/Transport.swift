@@ -4,22 +4,23 @@ public import EnrollRules
 
 /// Sends one request and waits for the whole response.
 public protocol Transport: AnyObject, Sendable {
-  /// Identifies the servers that are trusted: a provider's document that was fetched with one value is not used with
-  /// another.
+  /// Identifies the trust settings: which servers are trusted. A provider's document that was fetched with one value
+  /// is not used with another value.
   var trust: String { get }
 
-  /// Returns when the next request can be sent at once, or after `cancellation`: called before a request whose response
-  /// must be awaited (``HTTPRequest/mustAwaitResponse``).
+  /// Waits until the next request can be sent at once, or until `cancellation`. This is called before a request whose
+  /// response must be awaited (``HTTPRequest/mustAwaitResponse``).
   func becomeReady(cancellation: any Cancellation)
 
-  /// - Throws: `.network` (not reached, connection lost), `.tls` (final: R19), `.timeout`, `.responseInvalid` (over the
-  ///   limit, not HTTP), `.cancelled`. A response of any status is a response, not an error. If the body of a response
-  ///   to a request with ``HTTPRequest/takesCutAnswer`` is incomplete, return it as ``HTTPResponse/cut`` instead.
+  /// - Throws: `.network` (not reached, connection lost), `.tls` (final: R19), `.timeout`, `.responseInvalid` (over
+  ///   the limit, not HTTP), `.cancelled`. A response of any status is a response, not an error. If the body of a
+  ///   response to a request with ``HTTPRequest/takesCutAnswer`` is incomplete, the response is returned as
+  ///   ``HTTPResponse/cut`` instead.
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse
 }
 
 extension Transport {
-  /// A host's own transport decides which servers it trusts.
+  /// The default for a host's own transport, which decides by itself which servers it trusts.
   public var trust: String { "host" }
 
   /// A transport without preparation.

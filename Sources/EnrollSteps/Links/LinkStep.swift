@@ -30,7 +30,7 @@ public final class LinkStep: StateChangingStep {
   }
 
   /// Handles an activation or fallback link.
-  /// - Returns: nil if the URL is neither one of `appLinks` nor `fallbackUri`. With nil, and with
+  /// - Returns: nil if the URL is neither one of `appLinks` nor `fallbackUri`. If the result is nil or
   ///   ``HandledLink/refused(_:)``, nothing has changed.
   /// - Throws: `.redirectMalformed` (R9, R11); `.illegalState` while a profile waits for confirmation; `.network` and
   ///   related errors if the provider cannot be reached: the link can then be used again; the errors of the store.
@@ -114,8 +114,8 @@ public final class LinkStep: StateChangingStep {
     }
   }
 
-  /// Begins an ordinary sign-in after a fallback that found no user signed in at the provider (flows.md §4). It
-  /// continues the same chain, in which no second fallback is allowed.
+  /// Begins an ordinary sign-in after a fallback that found no user signed in at the provider (flows.md §4). The new
+  /// sign-in belongs to the same chain of sign-ins, in which no second fallback is allowed.
   /// - Returns: nil for any other settlement.
   public func signIn(
     after settlement: Settlement, listening: Listening, cancellation: (any Cancellation)?

@@ -30,20 +30,23 @@ public final class LogoutStep: StateChangingStep {
     self.backEnd = backEnd
   }
 
-  /// The most logouts of an account that wait for their callback. A further one replaces the oldest.
+  /// The maximum number of logouts of an account that wait for their callback. A further logout replaces the oldest.
   static let pendingLogoutLimit = 8
-  /// How long a logout callback is accepted.
+  /// For how many seconds after a logout its callback is accepted.
   static let logoutSeconds: Int64 = 600
 
-  /// Erases the session, revokes its tokens, and makes the URL at which the browser ends the provider's own session. If
-  /// the browser will return to the host, the revocation waits for that (``finishLogout(_:)``), for
-  /// ``OutboxStep/logoutWaitSeconds`` at most: it might end the session that the browser has to find at the provider. Ends pending
-  /// transactions: tokens that arrive later are revoked, not stored (R35).
-  /// - Parameter localOnly: whether to tell no server anything.
-  /// - Returns: no URL if the provider announces none or its metadata is unavailable now, or with `localOnly`.
+  /// Erases the session, revokes its tokens, and makes the URL at which the browser ends the provider's own session.
+  /// If the browser will return to the host, the revocation waits for that (``finishLogout(_:)``), for
+  /// ``OutboxStep/logoutWaitSeconds`` at most: an earlier revocation might end the session that the browser has to
+  /// find at the provider. A logout also ends pending transactions: tokens that arrive later are revoked, not stored
+  /// (R35).
+  /// - Parameter localOnly: whether to send nothing to any server.
+  /// - Returns: a result without a URL if the provider announces no such URL, if its metadata is unavailable now, or
+  ///   with `localOnly`.
   /// - Throws: errors of the store. The session is erased when the call returns.
   public func beginLogout(localOnly: Bool, cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
-    // Decided before the URL is known, because the process may end, or another process may send the outbox.
+    // Whether the revocations wait for the browser is decided before the URL is known, because the process may end, or
+    // another process may send the outbox.
     let waits = !localOnly && configuration.postLogoutRedirectURI != nil
     let dropped = try eraseForLogout(tellsProvider: !localOnly, awaitsReturn: waits)
     try apply(.cleared)
@@ -54,8 +57,8 @@ public final class LogoutStep: StateChangingStep {
     return try tellOfLogout(dropped, awaitsReturn: waits && !dropped.isEmpty, cancellation: cancellation)
   }
 
-  /// Logs out and forgets the device: erases pending transactions and the installation id; the next use makes
-  /// another id (flows.md §5, §7). No revocation waits for the browser, because EnrollKit may never run here
+  /// Logs out and forgets the device: erases pending transactions and the installation id; at the next use EnrollKit
+  /// makes another id (flows.md §5, §7). No revocation waits for the browser, because EnrollKit may never run here
   /// again.
   /// - Returns: as ``beginLogout(localOnly:cancellation:)``.
   /// - Throws: errors of the store. The session is erased when the call returns.
@@ -69,8 +72,9 @@ public final class LogoutStep: StateChangingStep {
   /// Forgets the installation id. The next use makes another one.
   public func resetInstallationID() throws(EnrollError) { try store.resetInstallationID() }
 
-  /// Revokes the session's tokens at the server, and erases them here. The provider's own session in the browser stays.
-  /// After a logout, this ends the wait for the browser: for a host that does not open the URL.
+  /// Revokes the session's tokens at the server, and erases them here. The provider's own session in the browser
+  /// stays. A host that does not open the URL of a logout calls this: revocations that wait for the browser's return
+  /// are then sent at once.
   /// - Returns: a result without a URL.
   public func revoke(cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
     let dropped = try eraseForLogout(tellsProvider: true)
@@ -81,7 +85,7 @@ public final class LogoutStep: StateChangingStep {
 
   /// - Parameters:
   ///   - awaitsReturn: whether the messages wait for the browser, provided that the browser has a reason to return.
-  ///   - waited: messages of an earlier logout, which no longer wait.
+  ///   - waited: messages of an earlier logout, which no longer wait for the browser.
   private func tellOfLogout(
     _ dropped: [UnkeptTokens], awaitsReturn: Bool = false, waited: [OutboxEntry] = [],
     cancellation: (any Cancellation)?
@@ -119,7 +123,7 @@ public final class LogoutStep: StateChangingStep {
 
   /// Revokes tokens that were erased here and whose messages are queued.
   /// - Parameter waited: messages of an earlier logout, which are sent as well.
-  /// - Returns: nil if there are none.
+  /// - Returns: nil if there are no such messages.
   private func tell(
     of dropped: [UnkeptTokens], waited: [OutboxEntry] = [], cancellation: (any Cancellation)?
   ) -> ProviderTold? {
@@ -128,7 +132,7 @@ public final class LogoutStep: StateChangingStep {
       asked: dropped.flatMap { $0.tokens.revocable } + waited.compactMap { $0.revokedToken },
       cancellation: cancellation)
     let earlier = outbox.delivered
-    // The tokens on which the sessions depend.
+    // Only the results for these tokens count: if one of them is revoked, its session has ended.
     let tokens =
       dropped.map { ($0.tokens.refreshToken ?? $0.tokens.accessToken, $0.tokens.source) }
       + Self.deciding(waited).map { ($0, .issuer) }
@@ -200,7 +204,8 @@ public final class LogoutStep: StateChangingStep {
         }
       }
     } catch {
-      // A full disk stores no new record, but does not keep a user signed in: removing the old record needs no space.
+      // If the disk is full, no new record can be stored. The user must not stay signed in, so the old record is
+      // removed, which needs no space.
       guard error.code == .storeFull || error.code == .storeIO else { throw error }
       if let record = try store.read(account) { leave(record) }
       guard (try? store.remove(account)) != nil else { throw error }
@@ -209,7 +214,7 @@ public final class LogoutStep: StateChangingStep {
     return dropped
   }
 
-  /// Deletes only the local state: no server is told (flows.md §5).
+  /// Deletes only the local state: no server gets a message (flows.md §5).
   public func clear() throws(EnrollError) -> RegistrationState {
     try store.update(account) { record throws(EnrollError) in
       record.eraseSession()
@@ -219,7 +224,7 @@ public final class LogoutStep: StateChangingStep {
     return try apply(.cleared)
   }
 
-  /// After a logout or clearing: the next session starts without a backoff or a check result.
+  /// Call this after a logout or clearing, so that the next session starts without a backoff or a check result.
   private func forgetSession() {
     renewals.endBackoff()
     checkProgress.forget()
@@ -240,7 +245,7 @@ public final class LogoutStep: StateChangingStep {
   }
 
   /// - Returns: whether the browser's return will be recognized as the return from this logout. If not, the return
-  ///   counts as unsolicited; the session has ended anyway.
+  ///   will be refused as unsolicited, but the session has ended in both cases.
   private func keepPending(_ request: EndSessionRequest) -> Bool {
     guard let redirectURI = request.redirectURI else { return false }
     let pending = PendingLogout(state: request.state, redirectURI: redirectURI, began: clock.wallTime())

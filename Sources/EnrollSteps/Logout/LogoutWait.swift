@@ -6,11 +6,11 @@
 public import EnrollRules
 
 extension OutboxStep {
-  /// The longest wait for the browser's return from the logout page, in seconds. The next sending of the outbox after
-  /// that includes the revocations that waited.
+  /// The longest wait for the browser's return from the logout page, in seconds. After that, the revocations are sent
+  /// with the next messages of the outbox.
   static let logoutWaitSeconds: Int64 = 180
 
-  /// The messages that wait for the browser of this account.
+  /// The messages, changed so that they wait for the browser of this account.
   func awaitingLogout(_ entries: [OutboxEntry]) -> [OutboxEntry] {
     let moment = clock.moment()
     return entries.map { entry in
@@ -21,7 +21,7 @@ extension OutboxStep {
     }
   }
 
-  /// Ends the wait of this client's messages, for this account or for all accounts.
+  /// Ends the wait of this client's messages for a browser, for this account or for all accounts.
   /// - Returns: the messages that waited, with their pause removed.
   @discardableResult
   func endLogoutWait(ofEveryAccount: Bool = false) -> [OutboxEntry] {
@@ -40,7 +40,7 @@ extension OutboxStep {
     return ended
   }
 
-  /// Remembers when the first of these waits ends.
+  /// Remembers when the first of these messages stops waiting.
   func noteLogoutWait(of waiting: [OutboxEntry]) {
     let moment = clock.moment()
     let left = waiting.filter { $0.awaitedLogout != nil && context.isOurs($0) }
@@ -49,7 +49,7 @@ extension OutboxStep {
     progress.noteLogoutWait(until: left.map { moment.instant.advanced(bySeconds: $0 + 1) })
   }
 
-  /// When to send the outbox again: at that time the first wait for a browser at the logout page is over. nil if no
+  /// When the outbox has to be sent again, because the first wait for a browser at the logout page ends. nil if no
   /// message waits, as far as this process knows.
   public var logoutWaitEnds: Instant? { progress.logoutWaitEnds }
 }

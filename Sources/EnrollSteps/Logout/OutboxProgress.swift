@@ -3,7 +3,7 @@
 import EnrollCrypto
 import EnrollRules
 
-/// Changed by the steps of the outbox alone.
+/// What this process remembers about the outbox. Only the steps of the outbox change it.
 struct OutboxProgress: Sendable {
   typealias Delivered = (entry: OutboxEntry, delivery: OutboxEntry.Delivery)
 
@@ -59,7 +59,7 @@ struct OutboxProgress: Sendable {
     fields.withLock { fields in fields.sending.removeAll { $0.isSame(as: entry) } }
   }
 
-  /// Notes the result of a delivery for other threads. If another thread of this process has sent the message of a
+  /// Remembers the result of a delivery for other threads. If another thread of this process has sent the message of a
   /// sign-out, the sign-out reports the result of that thread.
   func note(_ delivery: OutboxEntry.Delivery, of entry: OutboxEntry) {
     switch delivery {
@@ -71,7 +71,7 @@ struct OutboxProgress: Sendable {
 
   func addSignedOut(_ tokens: [Secret]) { fields.withLock { $0.signedOut += tokens } }
 
-  /// Removes and returns the tokens of users who signed out, for one run.
+  /// Removes and returns the tokens of users who signed out, for one run of the delivery.
   func takeSignedOut() -> [Secret] {
     fields.withLock { fields in
       defer { fields.signedOut = [] }

@@ -1,6 +1,6 @@
-// Messages that servers have not received yet: sent when possible, kept sealed until then, dropped after 7 days (flows.md
-// §5, reliability.md, The outbox). A store may serve several clients; each sends the messages that it queued itself,
-// because another client may be configured for another server.
+// Messages that servers have not received yet. They are sent when possible, kept sealed until then, and dropped after
+// 7 days (flows.md §5, reliability.md, The outbox). A store may serve several clients; each client sends only the
+// messages that it queued itself, because another client may be configured for another server.
 
 import EnrollCrypto
 import EnrollRules
@@ -20,9 +20,10 @@ public final class OutboxStep: EngineStep {
   }
 
   /// Sends the messages that this client queued for any account, except those that RevocationRule.swift holds back.
-  /// Failed messages stay in the outbox. Nothing is thrown, because the local logout is complete already.
+  /// Failed messages stay in the outbox. No error is thrown, because the local logout is complete already.
   /// - Parameters:
-  ///   - asked: tokens of a user who signs out now. A sign-in that began for another account does not hold them back.
+  ///   - asked: tokens of a user who signs out now. A sign-in that began for another account does not delay their
+  ///     revocation.
   ///   - isRevocationsOnly: leaves the messages to the back end for later.
   /// - Returns: the result of each entry that was tried.
   @discardableResult
@@ -48,7 +49,8 @@ public final class OutboxStep: EngineStep {
       tried.append((entry, delivery))
       progress.note(delivery, of: entry)
       let left = entry.after(delivery, at: clock.moment(), jitter: (try? random.bytes(1).first) ?? 0)
-      // If the endpoint does not answer, it would not answer the next message either.
+      // If the endpoint does not respond, it would not respond to the next message either, so it gets no more messages
+      // in this run.
       if delivery == .unreached || left?.isPauseAsked ?? false { barred.append(place) }
       keep(left, inPlaceOf: entry)
     }
@@ -76,8 +78,8 @@ public final class OutboxStep: EngineStep {
     return nil
   }
 
-  /// The messages of the outbox, and the messages that the outbox did not accept earlier. If the outbox cannot be read,
-  /// only the messages that it did not accept.
+  /// The messages of the outbox, and the messages that the outbox did not accept earlier. If the outbox cannot be
+  /// read, only the messages that the outbox did not accept.
   private func waitingMessages() -> [OutboxEntry] {
     let unqueued = progress.unqueued
     let waiting = try? store.updateOutbox { outbox throws(EnrollError) in
@@ -96,7 +98,7 @@ public final class OutboxStep: EngineStep {
     do throws(EnrollError) {
       try store.updateOutbox { outbox throws(EnrollError) in outbox.add(entries) }
     } catch {
-      // These messages do not wait for a browser, because they would be lost if the process ended.
+      // Messages that are only in memory do not wait for a browser, because they would be lost if the process ended.
       let entries = entries.map { entry in
         var entry = entry
         if entry.awaitedLogout != nil { entry.endLogoutWait() }
@@ -117,8 +119,8 @@ public final class OutboxStep: EngineStep {
     entry.endpoint ?? provider.cachedMetadata?.revocationEndpoint ?? ""
   }
 
-  /// Sends the waiting revocations before a user signs in, because they must not end the new session. Revocations that
-  /// wait for a browser's return from the logout page are sent as well.
+  /// Sends the waiting revocations before a user signs in, because a later revocation could end the new session.
+  /// Revocations that wait for a browser's return from the logout page are sent as well.
   func sendRevocations(cancellation: (any Cancellation)?) {
     endLogoutWait(ofEveryAccount: true)
     deliver(isRevocationsOnly: true, cancellation: cancellation)
@@ -133,8 +135,8 @@ public final class OutboxStep: EngineStep {
   /// The last messages that servers accepted or refused, in any thread.
   var delivered: [OutboxProgress.Delivered] { progress.delivered }
 
-  /// Why the provider refused the last revocation that it answered; nil if it accepted that revocation, or answered
-  /// none.
+  /// Why the provider refused the last revocation that it answered; nil if it accepted that revocation, or has
+  /// answered no revocation.
   package var revocationRefusal: String? {
     let last = delivered.last { $0.entry.revokedToken != nil }
     if case .refused(let reason) = last?.delivery { return reason }
@@ -153,7 +155,7 @@ public final class OutboxStep: EngineStep {
   /// Sends the messages that this client queued for any account.
   public func sendOutbox(cancellation: (any Cancellation)?) { deliver(cancellation: cancellation) }
 
-  /// - Returns: nil if the entry was not tried.
+  /// - Returns: the result; nil if no attempt was made to send the entry.
   private func send(_ entry: OutboxEntry, cancellation: (any Cancellation)?) -> OutboxEntry.Delivery? {
     switch entry.message {
     case .revocation(let revocation):
@@ -212,7 +214,8 @@ extension OutboxEntry.Delivery {
 }
 
 extension OutboxEntry {
-  /// EnrollKit pauses by itself, without a request of the server, from this number of failures on.
+  /// After this number of failures or more, EnrollKit pauses before the next attempt even if the server did not ask
+  /// for it.
   private static var failuresWithoutPause: Int { 4 }
 
   /// Whether the entry's pause has not ended yet.
@@ -220,7 +223,7 @@ extension OutboxEntry {
 
   fileprivate var isRevocation: Bool { if case .revocation = message { true } else { false } }
 
-  /// Whether sending the entry might sign a user out.
+  /// Whether the entry is not sent now, because sending it might sign a user out.
   fileprivate func isHeldBack(by users: SignedInUsers, _ asked: [Secret]) -> Bool {
     guard case .revocation(let revocation) = message else { return false }
     if users.mayInclude(revocation.user) { return true }

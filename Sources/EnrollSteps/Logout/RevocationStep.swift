@@ -16,9 +16,9 @@ final class RevocationStep: EngineStep {
 
   static let noRevocationEndpoint = "the provider announces no revocation endpoint (RFC 7009)"
 
-  /// One message for each token of a set, the refresh token's first: some servers need a valid access token as the
-  /// bearer of that request.
-  /// - Returns: none for a back end's session, which the issuer must not see.
+  /// The messages that revoke a set of tokens, one for each token. The refresh token's message is first, because some
+  /// servers require a valid access token in the header of that request.
+  /// - Returns: no messages for a back end's session token, which the issuer must not see.
   func messages(revoking tokens: TokenSet, of user: String?) -> [OutboxEntry] {
     guard tokens.source == .issuer else { return [] }
     func revocation(_ token: Secret, _ hint: String) -> OutboxEntry {
@@ -44,7 +44,7 @@ final class RevocationStep: EngineStep {
   }
 
   /// Queues the revocation of the tokens in a refused response, if the rule allows it. Revokes nothing if the response
-  /// shows that it was made for another request: a cache, or another fault on the way, delivered it.
+  /// shows that it was made for another request, and that a cache or another fault on the way delivered it here.
   /// - Parameter user: nil if it is not proven whose tokens they are.
   func revokeTokens(in http: HTTPResponse, of grant: Grant, user: String? = nil) {
     guard (200..<300).contains(http.status), !http.isFromCache,
@@ -58,14 +58,14 @@ final class RevocationStep: EngineStep {
       return
     }
     let access = TokenResponse.token(member("access_token"))
-    // The type that the server names. A token of an unknown type gets no proof.
+    // The token type that the server names. A request with a token of an unknown type has no DPoP proof.
     let type = json["token_type"]?.string ?? ""
     let key = ASCII.equalsIgnoringCase(type, "DPoP") ? grant.dpopKey : nil
     revokeLoose(
       try? TokenResponse.refreshToken(member("refresh_token"), http), access, user: user, dpopKey: key)
   }
 
-  /// Queues the revocation of tokens that did not become a token set, if the rule allows it.
+  /// Queues the revocation of single tokens, from which no token set could be made, if the rule allows it.
   func revokeLoose(
     _ refreshToken: Secret?, _ accessToken: Secret? = nil, user: String? = nil, dpopKey: DPoPKey? = nil
   ) {
@@ -77,9 +77,9 @@ final class RevocationStep: EngineStep {
       })
   }
 
-  /// Queues the revocation of tokens that nobody keeps, if the rule allows it (R35). Tokens of a record are queued before
-  /// they leave the record, so that they are not lost if the process ends: the rule holds the message back while the
-  /// record has them.
+  /// Queues the revocation of tokens that nobody keeps, if the rule allows it (R35). Tokens of a record are queued
+  /// before they leave the record, so that they are not lost if the process ends: the rule delays their messages while
+  /// the record still has them.
   /// - Parameter users: the users of all accounts, including the record that is about to be stored; nil: the users in
   ///   the store.
   func revokeUnkept(_ unkept: [UnkeptTokens?], beside users: SignedInUsers? = nil) {
@@ -90,7 +90,8 @@ final class RevocationStep: EngineStep {
       unkept.filter { !users.mayInclude($0.user) }.flatMap { messages(revoking: $0.tokens, of: $0.user) })
   }
 
-  /// Removes the waiting revocations for a user whose session was stored: they may belong to that session.
+  /// Removes the waiting revocations of tokens of a user whose session was just stored: a revocation may end that
+  /// session.
   func dropRevocations(of user: String?) {
     func isOfUser(_ entry: OutboxEntry) -> Bool {
       guard context.isOurs(entry), case .revocation(let revocation) = entry.message else { return false }

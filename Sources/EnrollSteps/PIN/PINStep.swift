@@ -33,7 +33,7 @@ public final class PINStep: StateChangingStep {
 
   /// Unlocks the account in this process, or changes or removes its PIN.
   /// - Returns: the result of the PIN. The last wrong try erases the account: the state is then `unregistered` (D).
-  /// - Throws: `.invalidArgument` for an invalid PIN; `.illegalState` if the account has none; `.unsupported`.
+  /// - Throws: `.invalidArgument` for an invalid PIN; `.illegalState` if the account has no PIN; `.unsupported`.
   public func usePIN(_ pin: Secret, to change: PINChange) throws(EnrollError) -> PINAnswer {
     try PINPolicy.check(pin)
     if case .replace(let new) = change { try PINPolicy.check(new, "newPin") }

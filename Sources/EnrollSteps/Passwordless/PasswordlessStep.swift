@@ -68,9 +68,10 @@ public final class PasswordlessStep: StateChangingStep {
   }
 
   /// Submits the one-time code that the user typed.
-  /// - Throws: `.codeRejected` if the code is wrong, and the transaction waits for another one; `.network` and related
-  ///   errors if the provider could not be asked, and nothing changed; `.notFound`, `.alreadySettled`,
-  ///   `.transactionExpired`; `.illegalState` if the transaction waits for no code; `.invalidArgument`.
+  /// - Throws: `.codeRejected` if the code is wrong, after which the transaction waits for another code; `.network`
+  ///   and related errors if the provider could not be reached, and then nothing has changed; `.notFound`,
+  ///   `.alreadySettled`, `.transactionExpired`; `.illegalState` if the transaction waits for no code;
+  ///   `.invalidArgument`.
   public func submitCode(
     _ code: Secret, transactionID: TransactionID, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement {
@@ -91,7 +92,8 @@ public final class PasswordlessStep: StateChangingStep {
     guard case .oneTimeCode = known.flow else {
       throw EnrollError(.illegalState, "this transaction does not wait for a code", field: "transaction")
     }
-    // Fetches everything else that is needed from the network first: tokens that cannot be checked would be lost.
+    // First fetches everything else that is needed from the network, because tokens that cannot be checked would be
+    // lost.
     let metadata = try provider.prepare(needsKeys: known.asksForIDToken, cancellation: cancellation)
     let dpopKey = try requests.newDPoPKey(metadata)
     let (transaction, awaited) = try takeTry(of: known)

@@ -172,8 +172,8 @@ public final class CheckStep: StateChangingStep {
     }
   }
 
-  /// Requires a verified address in the id_token's claims, or else in userinfo's: the user may have verified it since
-  /// the id_token was issued.
+  /// Requires a verified address in the id_token's claims, or else in the claims of userinfo: the user may have
+  /// verified the address after the id_token was issued.
   private func requireVerifiedEmail(
     _ profile: JSONObject?, _ tokens: TokenSet, _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject? {
@@ -204,8 +204,8 @@ public final class CheckStep: StateChangingStep {
     outbox.sendOutbox(cancellation: nil)
   }
 
-  /// Renews tokens that wait for confirmation once: their access token may have expired while the user was away. The
-  /// renewal is exclusive among all processes, and the tokens are stored before they are used (R30).
+  /// Renews the tokens that wait for confirmation, but only once: their access token may have expired while the user
+  /// was away. The renewal is exclusive among all processes, and the tokens are stored before they are used (R30).
   /// - Returns: nil if there are no new tokens.
   private func renewProvisional(_ tokens: TokenSet) throws(EnrollError) -> TokenSet? {
     guard let refreshToken = tokens.refreshToken, let epoch = try store.read(account)?.tokenEpoch,
@@ -273,7 +273,7 @@ public final class CheckStep: StateChangingStep {
     return hasNewAccessToken ? try judgeProvisional(fresh) : nil
   }
 
-  /// - Returns: false if other tokens have replaced the tokens with this refresh token.
+  /// - Returns: false if the record no longer has the tokens with this refresh token.
   private func replaceProvisional(_ refreshToken: Secret, by fresh: TokenSet) throws(EnrollError) -> Bool {
     var isKept = false
     try store.update(account) { record throws(EnrollError) in
@@ -285,8 +285,8 @@ public final class CheckStep: StateChangingStep {
     return isKept
   }
 
-  /// Checks the id_token from a renewal of unconfirmed tokens. If it is another user's, verified or not, the attempt
-  /// ends: the user would otherwise confirm tokens of a profile that was never shown.
+  /// Checks the id_token from a renewal of unconfirmed tokens. If it belongs to another user, verified or not, the
+  /// sign-in ends: otherwise the user would confirm tokens of a person whose profile was never shown.
   private func judgeProvisional(_ fresh: TokenSet) throws(EnrollError) -> TokenSet {
     guard let idToken = fresh.unprovenIDToken, let record = try store.read(account) else { return fresh }
     let session = SessionIdentity(fresh, profile: record.provisionalProfile, configuration)

@@ -7,7 +7,7 @@ public import EnrollRules
 
 /// A sign-in that waits for confirmation at another client.
 public struct OtherClientSignIn: Sendable {
-  /// The keys of a configuration that name the client; with the scopes, if they are known.
+  /// The configuration keys that name the client, and the key for the scopes if they are known.
   public var client: JSONObject
   public var waiting: WaitingSignIn
 }

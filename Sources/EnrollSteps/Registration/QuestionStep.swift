@@ -1,13 +1,14 @@
 // The question whether the profile is the user's own (state `awaitingConfirmation`, G), and its answer. Between the
 // question and the answer another sign-in can complete: in another window or process, or by another person on this
-// device. So an answer belongs to one transaction, and has no effect once another transaction waits.
+// device. So an answer belongs to one transaction, and has no effect if another transaction waits by then.
 
 public import EnrollRules
 
 extension RegistrationStep {
-  /// The transaction that the user's answer is for, if the call names no transaction: the only one whose
+  /// The transaction to which the user's answer belongs, if the call does not name it: the only transaction whose
   /// profile this client has shown.
-  /// - Throws: `.illegalState` if it has shown none or several: then it is unclear which one the user answered.
+  /// - Throws: `.illegalState` if this client has shown no profile, or several: it is then unclear which question the
+  ///   user answered.
   static func only(_ shown: [TransactionID]) throws(EnrollError) -> TransactionID {
     if shown.count == 1 { return shown[0] }
     throw EnrollError(

@@ -1,4 +1,4 @@
-// The request for the registration state: the store's content decides (flows.md §7).
+// Answers the host's request for the registration state, which follows from the store's content (flows.md §7).
 
 public import EnrollRules
 
@@ -56,13 +56,14 @@ public final class RegistrationStep: StateChangingStep {
       if let state = check.storedState(epoch: record.accessEpoch ?? record.tokenEpoch) { return state }
       return .known(try apply(.tokenValid))
     }
-    // A sign-in that began before this process started continues (R12). A registration only waits for its
-    // link: its browser step ended with the earlier process.
+    // A sign-in that began before this process started continues (R12). A registration by e-mail now only waits for
+    // the link in the e-mail, because its browser step ended with the earlier process.
     if state == .starting, let waiting = record.transactions.last(where: { $0.awaitsAnswer(at: moment) }) {
       let step = waiting.isRegistration ? .emailPending : waiting.step
       return .known(try apply(.advanced(transactionID: waiting.id, step: step)))
     }
-    // The sign-in that a link started ended without tokens: another link may arrive.
+    // The sign-in that a link started has ended without tokens. The registration waits again, because another link may
+    // arrive.
     if state.kind == .authenticating, let waiting = record.linkWait(at: moment) {
       return .known(try apply(.advanced(transactionID: waiting.id, step: .emailPending)))
     }
@@ -80,10 +81,10 @@ public final class RegistrationStep: StateChangingStep {
   /// registration check, both must succeed first.
   /// - Parameter transactionID: the transaction of the question that the user was asked; nil for the only question that
   ///   this client has shown.
-  /// - Throws: `.illegalState` if nothing waits for confirmation, or another sign-in than the one that was shown;
-  ///   `.emailNotVerified`, `.unknownAccount`, or the error that prevented the check: the state stays
-  ///   `awaitingConfirmation`; `.profileMismatch`: the state is `registrationFailed` (F); `.oauth`, because the check
-  ///   refuses the access token: the state is `renewalFailed` (E).
+  /// - Throws: `.illegalState` if nothing waits for confirmation, or if the sign-in that waits is not the one that was
+  ///   shown to the user; `.emailNotVerified`, `.unknownAccount`, or the error that prevented the check: the state
+  ///   stays `awaitingConfirmation`; `.profileMismatch`: the state is `registrationFailed` (F); `.oauth`, because the
+  ///   check refuses the access token: the state is `renewalFailed` (E).
   public func confirm(
     _ transactionID: TransactionID? = nil, cancellation: (any Cancellation)? = nil
   ) throws(EnrollError) -> RegistrationState {
@@ -123,11 +124,10 @@ public final class RegistrationStep: StateChangingStep {
   /// session stays. The next authorize request lets the user choose another account. The state changes from
   /// `awaitingConfirmation` (G), `renewalFailed` (E), `registrationFailed` (F) or a transaction in progress to
   /// `unregistered` (D), or to the state of the session.
-  /// - Parameter transactionID: the transaction of the question that the user declined; nil to start over, whatever
-  ///   waits.
+  /// - Parameter transactionID: the transaction of the question that the user declined; nil to start over in any case.
   /// - Parameter startsOver: false if another sign-in of the same user follows at once: the next authorize request then
   ///   does not let the user choose another account, and sign-ins that are in progress stay open.
-  /// - Throws: `.illegalState`, also if another sign-in waits than the one that was shown.
+  /// - Throws: `.illegalState`, also if the sign-in that waits is not the one that was shown to the user.
   public func retry(
     _ transactionID: TransactionID? = nil, startsOver: Bool = true, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
@@ -179,7 +179,7 @@ public final class RegistrationStep: StateChangingStep {
   func settleBesideSession(cancellation: (any Cancellation)? = nil) throws(EnrollError) -> RegistrationState {
     switch try adoptStoredState() {
     case .known(let state): return state
-    // A due token: the session exists, and the next caller that needs the token renews it.
+    // The token is due, so the session exists. The next caller that needs the token renews it.
     case .needsRenewal: return try apply(.tokenValid)
     case .needsCheck: return try check.checkSession(cancellation: cancellation)
     }
@@ -194,7 +194,7 @@ public final class RegistrationStep: StateChangingStep {
   }
 
   /// Leaves a transaction that is no longer in progress, and returns to the session during which it ran.
-  /// - Returns: nil, with nothing changed, if there is no such transaction or no such session.
+  /// - Returns: nil if there is no such transaction or no such session; nothing has changed then.
   private func leaveTransaction(
     _ record: AccountRecord, at moment: Moment
   ) throws(EnrollError) -> RegistrationState? {
@@ -207,7 +207,7 @@ public final class RegistrationStep: StateChangingStep {
     case .active(.renewed): return try apply(.returnedRenewed)
     case .active(.confirmed): return try apply(.returnedConfirmed)
     case .renewalFailed(let failure): return try apply(.returnedFailed(failure))
-    // If there is no earlier state, another process began the transaction.
+    // An earlier state of nil means that another process began the transaction.
     case .active(.valid), nil, .starting, .unregistered, .authenticating, .awaitingConfirmation,
       .active(.notNative), .registrationFailed:
       return try apply(.returnedValid)

@@ -2,7 +2,7 @@
 
 public import EnrollRules
 
-/// The state according to the store, or the step that is needed to find it.
+/// The state according to the store, or the step that is needed to find the state.
 public enum StoredState: Equatable, Sendable {
   case known(RegistrationState)
   /// The confirmed token is due for renewal, or has expired. The renewal decides between the states `renewed`

@@ -1,14 +1,14 @@
-// The refusal of a token for one audience (R44). It says nothing about the session: the session's own access token and
-// the tokens for other audiences stay, and only this audience is not requested for a while. If the provider says that
-// the refresh token is invalid, one renewal without the audience decides about the session: some providers say so of a
-// refresh token that is bound to another resource.
+// The provider's refusal to issue a token for one audience (R44). The refusal says nothing about the session: the
+// session's own access token and the tokens for other audiences stay, and only this audience is not requested for a
+// while. If the provider says that the refresh token is invalid, one renewal without the audience decides about the
+// session: some providers call a refresh token invalid if it is bound to another resource.
 
 import EnrollCrypto
 import EnrollRules
 
 extension RenewalStep {
   /// Stores the refusal, so that no process requests a token for this audience for a while.
-  /// - Returns: false if other tokens have replaced the refused ones: the refusal does not apply to them.
+  /// - Returns: false if other tokens have replaced the refused tokens: the refusal does not apply to the new tokens.
   func keep(
     _ refusal: RenewalRefusal, of audience: TokenAudience, epoch: UInt64
   ) throws(EnrollError) -> Bool {
@@ -26,8 +26,8 @@ extension RenewalStep {
   }
 
   /// The result of a renewal for an audience. The refusal may concern the session if the provider calls the refresh
-  /// token invalid, or if, after a renewal for another audience, it refuses a scope or the resource of the session. The
-  /// session itself is then renewed first.
+  /// token invalid, or if it refuses a scope or the resource of the session after a renewal for another audience. In
+  /// these two cases the session's own token is renewed first.
   func decided(
     _ result: RenewalResult, isNew: Bool, for audience: TokenAudience?
   ) throws(EnrollError) -> RenewalResult {

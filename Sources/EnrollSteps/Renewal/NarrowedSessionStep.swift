@@ -1,16 +1,16 @@
 // Providers that narrow the session when they issue a token for one audience: the new refresh token has only the
-// requested scopes, or works only for that resource. RFC 6749 §6 forbids it, and no response says so. So the session is
-// compared with its next renewal: the scopes and, if the access tokens are JWTs (RFC 9068), `aud`. A refused renewal
-// also shows it: the provider refuses the session's resource, or refuses the refresh token for the session and accepts
-// it for the audience. Only another sign-in restores the session. The account's record stores that the provider narrows
-// sessions, and no such token is requested again.
+// requested scopes, or works only for that resource. RFC 6749 §6 forbids this, and no response reports it. So the
+// session is compared with its next renewal: the scopes and, if the access tokens are JWTs (RFC 9068), `aud`. A
+// refused renewal also shows the narrowing: the provider refuses the session's resource, or refuses the refresh token
+// for the session and accepts it for the audience. Only another sign-in restores the session. The account's record
+// stores that the provider narrows sessions, and no token for an audience is requested again.
 
 import EnrollRules
 
 extension RenewalStep {
   /// Finds out whether the provider refuses to renew a session because the refresh token is bound to the resource of
-  /// the last audience: the token is sent for that resource. Returns the tokens of that response; nil if the provider
-  /// refuses again, or there is no such audience.
+  /// the last audience. For this, the refresh token is sent again with that resource. Returns the tokens of the
+  /// response; nil if the provider refuses again, or if there is no such audience.
   func tokensOfBoundSession(_ renewal: Renewal, sent: Moment) -> UnkeptTokens? {
     let tokens = renewal.session.tokens
     guard let refreshToken = tokens.refreshToken,
@@ -29,7 +29,7 @@ extension RenewalStep {
 }
 
 extension RenewedTokensStep {
-  /// Stores that the provider's renewals lose scopes, or work only for one resource, and reports it once.
+  /// Stores that the provider's renewals lose scopes, or work only for one resource, and reports this once.
   /// - Parameter lost: the scopes that are known to be lost; empty if the refresh token is bound to a resource.
   func remember(narrowing lost: [String], epoch: UInt64) throws(EnrollError) {
     var isNews = false

@@ -1,16 +1,16 @@
-// The effect of a renewal on the session's older access tokens. At many providers they work until they expire; some
-// providers end them (Spring, Hydra, zitadel), and no metadata says so. So a token that a renewal for another audience
-// may have ended is not returned to callers (R44): it is renewed at the next call for it. The exception is a provider
-// that is known to keep older tokens, because its userinfo endpoint accepted the session's own token after such a
-// renewal.
+// The effect of a renewal on the session's older access tokens. At many providers the older tokens work until they
+// expire. Some providers end them (Spring, Hydra, zitadel), and no metadata says so. So a token that a renewal for
+// another audience may have ended is not returned to callers (R44), but renewed at the next call for this token. The
+// exception is a provider that is known to keep older tokens, because its userinfo endpoint accepted the session's own
+// token after such a renewal.
 
 import EnrollRules
 
 extension RenewalStep {
-  /// Asks the provider, if it is not known yet, whether the session's own access token still works after a renewal for
-  /// an audience.
+  /// Finds out whether older access tokens still work after a renewal for an audience. If that is not known yet, this
+  /// asks the provider with the session's own access token.
   /// - Parameter audience: the audience of the requested token, which a renewal may have ended.
-  /// - Returns: whether older tokens still work, so that the older token for this audience is used again.
+  /// - Returns: whether older tokens still work, so that the older token for this audience can be used again.
   func hasOutlivedRenewal(for audience: TokenAudience?) throws(EnrollError) -> Bool {
     guard let record = try store.read(account), let tokens = record.confirmed, tokens.isSuperseded,
       tokens.isSuperseded(for: audience), let wanted = tokens.access(for: audience),

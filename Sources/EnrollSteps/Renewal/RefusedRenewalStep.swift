@@ -16,8 +16,8 @@ extension RenewalStep {
       httpStatus: error.httpStatus ?? 0, oauthError: error.oauthError,
       oauthErrorDescription: error.oauthErrorDescription, began: sent.wall)
     if let audience = renewal.audience {
-      // If the provider refuses the resource, it is not requested again in this session: some providers have spent the
-      // refresh token after such a refusal.
+      // If the provider refuses the resource, the resource is not requested again in this session: at some providers
+      // the refresh token is spent after such a refusal.
       if error.isAboutTarget {
         refusal.pause = Expiry(lifetimeSeconds: RenewalRefusal.restOfSessionSeconds, from: sent)
       }
@@ -73,7 +73,7 @@ extension RenewalStep {
   /// The provider's current metadata: only the provider at the issuer may end a session. While a host name leads to the
   /// wrong server, that server refuses every token, and its metadata shows another issuer.
   /// - Parameter refused: when the provider began to refuse in this way; nil: now.
-  /// - Returns: nil if a cache answered with a document from before that time.
+  /// - Returns: nil if a cache answered with a document that is older than `refused`.
   private func believedMetadata(since refused: UnixTime?) throws(EnrollError) -> ProviderMetadata? {
     let (metadata, age) = try provider.requireIssuer(
       serverTime: context.knownServerTime(), cancellation: closing)
@@ -81,8 +81,8 @@ extension RenewalStep {
     return metadata
   }
 
-  /// The endpoint that refused is no longer in the provider's metadata. Sends the renewal to the current
-  /// endpoint, once.
+  /// Sends the renewal once more, to the token endpoint in the provider's current metadata. Call this if that is not
+  /// the endpoint that refused.
   private func askAtNewEndpoint(
     _ renewal: Renewal, metadata: ProviderMetadata
   ) throws(EnrollError) -> RenewalResult {

@@ -1,7 +1,7 @@
 // A resource server rejected a token that should be valid (RFC 6750 §3.1, 401): the token was revoked, or the provider
-// states no lifetimes. The token is renewed once. If the server rejects the new one within a minute, another token
-// would not help, and the session stays. A later rejection may be another revocation. A token that cannot be renewed
-// stays rejected, in every process, until a sign-in.
+// states no lifetimes. The token is renewed once. If the server also rejects the new token within a minute, a further
+// token would not help, and the session stays. A later rejection may mean that the new token was revoked, too, so it
+// causes another renewal. A token that cannot be renewed stays rejected, in every process, until a sign-in.
 
 public import EnrollCrypto
 public import EnrollRules
@@ -39,7 +39,7 @@ public final class RejectionStep: EngineStep {
     self.reports = reports
   }
 
-  /// How long a rejection counts: an API that rejects every token causes one renewal in this time.
+  /// For how many seconds a rejection counts. An API that rejects every token causes only one renewal in this time.
   private static var rejectionSeconds: Int64 { 60 }
 
   /// - Parameters:
@@ -67,12 +67,13 @@ public final class RejectionStep: EngineStep {
           return true
         }
         rejections.removeAll { $0.audience == audience }
-        // The epoch of the token that will replace it.
+        // The stored epoch is that of the token that will replace the rejected one.
         rejections.append(Rejection(audience: audience, epoch: record.tokenEpoch &+ 1, since: now))
         return false
       }
       guard !isRepeated else {
-        // The provider still renews the session. An API that rejects its users is no reason for a sign-in (R34, R44).
+        // The provider still renews the session, so the user need not sign in again only because an API rejects every
+        // token (R34, R44).
         let error = EnrollError(
           .rejected,
           "the access token was refused, and so was the one after it, which the provider has just issued")
@@ -88,7 +89,7 @@ public final class RejectionStep: EngineStep {
     let record = try store.update(account) { record throws(EnrollError) in
       if record.epoch(for: nil) == epoch { record.isAccessRefused = true }
     }
-    // Other tokens have replaced it by now.
+    // Other tokens have replaced the rejected token by now.
     guard let reason = record.accessRefused else {
       return try access.outcome(after: .renewed, minimumLifetimeSeconds: 0)
     }

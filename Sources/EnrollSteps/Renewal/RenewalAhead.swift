@@ -6,11 +6,12 @@ public import EnrollRules
 
 /// The next step of a renewal in the background.
 public enum RenewalPlan: Equatable, Sendable {
-  /// There is nothing to renew until something changes.
+  /// No renewal is needed unless the tokens or the state change.
   case nothing
   /// It is too early, or a failure requires a pause: plan again at that time.
   case wait(until: Instant)
-  /// Call ``RenewalStep/renew(epochs:forced:for:)``; the audience is set only for tokens that could not be stored.
+  /// Call ``RenewalStep/renew(epochs:forced:for:)``; the audience is set only if the renewed tokens for it could not
+  /// be stored.
   case renew(epoch: UInt64, for: TokenAudience? = nil)
 }
 

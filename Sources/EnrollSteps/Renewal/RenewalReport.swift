@@ -16,15 +16,15 @@ public final class RenewalReport: StateChangingStep {
     self.backEnd = backEnd
   }
 
-  /// Applies the result of a renewal that another process ran, and reported, for this one.
+  /// Applies the result of a renewal that another process ran for this process, and reported to it.
   package func learn(_ result: RenewalResult, for audience: TokenAudience?) throws(EnrollError) {
     try report(result, isNew: false, for: audience)
   }
 
   /// - Parameter isNew: false for a result that was reported before: the result of an earlier failure, after which a
   ///   pause runs, or of another process's renewal.
-  /// - Parameter audience: the audience of the access token. For an audience only the end of the session changes the
-  ///   state.
+  /// - Parameter audience: the audience of the access token. A renewal for an audience changes the state only if it
+  ///   ends the session.
   func report(
     _ result: RenewalResult, isNew: Bool, for audience: TokenAudience? = nil
   ) throws(EnrollError) {

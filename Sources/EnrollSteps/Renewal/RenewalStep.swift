@@ -34,9 +34,10 @@ public final class RenewalStep: EngineStep {
     self.reports = reports
   }
 
-  /// The number of requests in one renewal while the server has a problem.
+  /// The maximum number of requests in one renewal if the server has a problem.
   static let triesPerRenewal = 2
-  /// Seconds after which an equal refusal ends the session (reliability.md, What the answer to a refresh token means).
+  /// The number of seconds after which a second refusal of the same kind ends the session (reliability.md, What the
+  /// answer to a refresh token means).
   static let refusalPauseSeconds: Int64 = 60
   /// The longest wait for another process's renewal, in seconds.
   static let lockTimeoutSeconds: Int64 = 90
@@ -60,7 +61,7 @@ public final class RenewalStep: EngineStep {
       let answer = try renewed(epochs, forced: forced, for: audience)
       (result, isNew) = (try decided(answer.0, isNew: answer.isNew, for: audience), answer.isNew)
     } catch {
-      // The error of a closed client says nothing about the provider.
+      // The error `.cancelled` of a closed client says nothing about the provider, so it is not reported.
       if error.code != .cancelled { notify(.tokenRenewalFailed(error)) }
       throw error
     }
@@ -68,7 +69,7 @@ public final class RenewalStep: EngineStep {
     return result
   }
 
-  /// - Returns: the result, and whether the provider was asked. If it was not asked, the result is that of an earlier
+  /// - Returns: the result, and whether the provider was asked. If it was not asked, this is the result of an earlier
   ///   renewal, or of another process's renewal.
   private func renewed(
     _ epochs: [UInt64], forced: Bool, for audience: TokenAudience?
@@ -100,12 +101,12 @@ public final class RenewalStep: EngineStep {
       }
       switch lock {
       case .acquired:
-        // The result concerns a session that another sign-in has replaced: the new session gets its own renewal.
+        // If the result concerns a session that another sign-in has replaced, the new session gets its own renewal.
         guard try renewedTokens.isOfReplacedSession(result.0, from: record.tokenEpoch, for: audience),
           clock.instant() < deadline
         else { return result }
         first = nil
-      // The other renewal may have been for another audience: then this renewal still has to run.
+      // The other renewal may have been for another audience. In that case this renewal still has to run.
       case .superseded: continue
       case .deadlinePassed:
         return (
@@ -115,7 +116,7 @@ public final class RenewalStep: EngineStep {
     }
   }
 
-  /// The pause after an earlier failure in this or another process; nil if there is none.
+  /// The pause after an earlier failure in this or another process; nil if no pause applies.
   /// - Parameter forced: whether a caller wants tokens now. This shortens the pause after an outage, but not
   ///   a pause that the provider requested.
   func barred(
@@ -157,7 +158,7 @@ public final class RenewalStep: EngineStep {
     let result: RenewalResult
     if let kept = try renewedTokens.keepUnsaved(replacing: epoch) {
       if kept.result == .renewed, kept.audience != audience, let stored = try store.read(account) {
-        // The stored tokens were for another audience: their refresh token is the one to send now.
+        // The tokens that were just stored were for another audience. This renewal now sends their refresh token.
         return try renewUnderLock(after: before, epoch: stored.tokenEpoch, forced: forced, for: audience)
       }
       result = kept.result
@@ -185,8 +186,9 @@ public final class RenewalStep: EngineStep {
       return .unavailable(error)
     }
     try context.requireNotClosing()
-    // A full disk is detected now, before the refresh token is sent. An intent in the record belongs to a process that
-    // died: its outcome is unknown, and the same token is sent again at once, while the provider may still accept it.
+    // A full disk is detected now, before the refresh token is sent. If the record already has an intent, the process
+    // that wrote it has died. The outcome of that renewal is unknown, and the same refresh token is sent again at
+    // once, while the provider may still accept it.
     try store.reserveSpace(account)
     guard try writeIntent(spending: refreshToken, epoch: renewal.epoch) else {
       return try renewedTokens.replaced(for: renewal.audience)
@@ -223,8 +225,8 @@ public final class RenewalStep: EngineStep {
       refreshToken: refreshToken, for: renewal.audience, configuration: configuration, metadata: metadata)
     var trouble = EnrollError(.network, "no request was sent to the provider")
     var replay = ReplayCheck(serverTime: context.knownServerTime())
-    // The store is read before the request, so that a response with tokens is kept whatever happens to the
-    // store.
+    // The store is read before the request, so that a response with tokens is kept even if the store fails during the
+    // request.
     let spent = (try? store.read(account))?.sentRefreshTokens ?? SentRefreshTokens()
     var repeats = Repeats()
     for attempt in 1...Self.triesPerRenewal {
@@ -289,8 +291,8 @@ public final class RenewalStep: EngineStep {
       brought = response.refreshToken
       isForeign = response.idToken.flatMap { session.contradiction(in: $0) } != nil
     case .rotatedOnly(let rotated, _): brought = rotated
-    // The `Date` of a refusal is checked only if the refusal may end the session. RenewalJudgement alone decides about
-    // the others.
+    // The `Date` of a refusal is checked only if the refusal may end the session. For every other refusal,
+    // RenewalJudgement alone decides.
     case .refused(_, let verdict):
       guard verdict == .ends || verdict == .endsIfRepeated else { return nil }
       brought = nil
@@ -310,8 +312,8 @@ public final class RenewalStep: EngineStep {
   ) {
     let moment = clock.moment()
     let jitter = (try? random.bytes(1).first) ?? 0
-    // A failure with a response concerns the audience; a failure without one is an outage, for every audience. If the
-    // audience's backoff cannot be stored, the account's is used.
+    // A failure with a response concerns only the audience; a failure without a response is an outage, which concerns
+    // every audience. If the audience's backoff cannot be stored, the account's backoff is used.
     if let audience, failure.httpStatus != nil,
       (try? backOff(audience, failure, moment, jitter, holding: refreshToken)) != nil
     {

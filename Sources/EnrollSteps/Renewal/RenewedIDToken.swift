@@ -1,13 +1,13 @@
-// Compares the id_token of a renewal with the session that it continues (R27; OpenID Connect Core §12.2). The
-// tokens are already stored; the result decides which of them are used.
+// Compares the id_token of a renewal with the session that it continues (R27; OpenID Connect Core §12.2). The tokens
+// are already stored; the result of the comparison decides which of them are used.
 
 import EnrollCrypto
 import EnrollJSON
 import EnrollRules
 
 extension RenewedTokensStep {
-  /// Applies the verdict on the unproven id_token of the session's tokens. It is from this renewal, or an earlier
-  /// renewal could not verify it.
+  /// Applies the verdict on the unproven id_token of the session's tokens. That id_token is from this renewal, or from
+  /// an earlier renewal that could not verify it.
   func judgeIDToken(of renewed: RenewedTokens, epoch: UInt64) throws(EnrollError) -> RenewalResult {
     guard let idToken = renewed.idTokenToJudge, let record = try store.read(account) else {
       return .renewed
@@ -39,7 +39,8 @@ extension RenewedTokensStep {
           "the renewed id_token has another \(finding.claim) than the session, and its signature is not proven: "
             + "its access token is not used"))
     case .ends:
-      // The tokens of this response are another user's: a sign-out must revoke the session's own tokens.
+      // The tokens of this response belong to another user. The record gets the session's own tokens back, so that a
+      // sign-out revokes those.
       return try endSession(
         "the renewed id_token has another \(finding.claim) than the session", epoch: epoch,
         restoring: renewed.bringsIDToken ? renewed.replaced : nil)
@@ -51,17 +52,17 @@ extension RenewedTokensStep {
     var shows: RenewedIDTokenShows
     /// Whether the signature was verified with a key of the issuer.
     var isProven = false
-    /// Whether no key of the issuer can have made the signature: the token proves nothing. If the keys cannot be
-    /// fetched, neither ``isProven`` nor this is true.
+    /// Whether no key of the issuer can have made the signature, so that the token proves nothing. If the keys cannot
+    /// be fetched, neither ``isProven`` nor this is true.
     var isRefuted = false
-    /// The name of the claim by which the id_token belongs to another session; empty if there is none.
+    /// The name of the claim that shows that the id_token belongs to another session; empty if no claim shows that.
     var claim = ""
     /// The verified token, if every rule holds.
     var token: IDToken?
   }
 
   /// - Parameter clockOffsets: the possible offsets of the server's clock from this machine's, in seconds. The token
-  ///   must be valid by one of them.
+  ///   must be valid with one of these offsets.
   func examine(
     _ idToken: Secret, of session: SessionIdentity, clockOffsets: [Int64]
   ) -> IDTokenFinding {

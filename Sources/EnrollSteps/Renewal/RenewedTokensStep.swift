@@ -1,5 +1,5 @@
-// Renewed tokens before and while they are stored: first stored, then checked (R30). While the disk refuses them, they
-// stay in memory, and the next renewal stores them first, because the refresh token on the disk is spent.
+// Stores renewed tokens first, and checks them after that (R30). While the disk refuses the tokens, they stay in
+// memory. The next renewal then stores them before it sends a request, because the refresh token on the disk is spent.
 
 public import EnrollRules
 
@@ -25,14 +25,16 @@ public final class RenewedTokensStep: EngineStep {
   }
 
   /// The number of attempts to store the tokens of one renewal, and the pause between two of them, in nanoseconds. A
-  /// short problem of the disk costs no session, and no other process sends the spent token in the meantime.
+  /// short problem of the disk therefore does not end the session, and no other process sends the spent token in the
+  /// meantime.
   static let savesPerRenewal = 6
   static let pauseBetweenSaves: Int64 = 200_000_000
 
-  /// Stores the tokens. If the user logged out in the meantime, the tokens are revoked and not stored (R35). If another
-  /// store without the session has replaced the store in which the renewal began, the user did not log out: the tokens
-  /// wait in memory for the first store. If a copy of the first store has replaced it, the copy has the session, too.
-  /// The copy gets the tokens, because other processes use it now, and would send the spent refresh token.
+  /// Stores the tokens. If the user logged out in the meantime, the tokens are revoked and not stored (R35). If
+  /// another store without the session has replaced the store in which the renewal began, the user did not log out:
+  /// the tokens wait in memory for the first store. If a copy of the first store has replaced the first store, the
+  /// copy has the session, too. The copy gets the tokens, because other processes use it now, and would send the spent
+  /// refresh token.
   func keep(_ renewed: RenewedTokens) throws(EnrollError) -> RenewalResult {
     unsaved.keep(renewed)
     let epoch: UInt64?
@@ -102,8 +104,8 @@ public final class RenewedTokensStep: EngineStep {
     }
   }
 
-  /// Checks that the store is still the store of the session. Only in that store a missing session means that
-  /// the user logged out.
+  /// Checks that the store is still the store of the session. Only in that store does a missing session mean that the
+  /// user logged out.
   /// - Throws: `.storeIO` if another store has replaced it.
   func requireSame(store identity: String) throws(EnrollError) {
     guard try store.identity() != identity else { return }
@@ -113,7 +115,7 @@ public final class RenewedTokensStep: EngineStep {
       field: "store")
   }
 
-  /// - Returns: the new epoch of the tokens; nil if other tokens replaced them, or after a logout.
+  /// - Returns: the new epoch of the tokens; nil if other tokens have replaced them, or if the user logged out.
   private func save(_ renewed: RenewedTokens) throws(EnrollError) -> UInt64? {
     var epoch: UInt64?
     try store.update(account) { record throws(EnrollError) in

@@ -9,8 +9,8 @@ extension RenewedTokensStep {
       return .reauthenticate("no user is signed in")
     }
     if let end = record.sessionEnd { return end }
-    // A renewal for another audience that followed does not change the result: the caller waited for the renewal for
-    // its own audience.
+    // A later renewal for another audience does not change the result, because the caller waited only for the renewal
+    // for its own audience.
     guard let access = record.confirmed?.access(for: audience), !access.expiry.isOver(at: clock.moment())
     else {
       return .unavailable(EnrollError(.server, "another process renewed, and got no token that works"))
@@ -18,8 +18,8 @@ extension RenewedTokensStep {
     return .renewed
   }
 
-  /// The result if another session has replaced the one that was renewed. The new session has its own access token, but
-  /// none for an audience yet.
+  /// The result if another session has replaced the session that was renewed. The new session has its own access
+  /// token, but no token for an audience yet.
   func replaced(for audience: TokenAudience?) throws(EnrollError) -> RenewalResult {
     let record = try store.read(account)
     guard let audience, let tokens = record?.confirmed, record?.sessionEnded == nil,
@@ -28,8 +28,8 @@ extension RenewedTokensStep {
     return .unavailable(EnrollError(.busy, "another sign-in took this session's place"))
   }
 
-  /// Whether ``replaced(for:)`` gave this result. A host's transport may also fail with `busy`, but that changes no
-  /// tokens.
+  /// Whether ``replaced(for:)`` gave this result. The error `busy` alone does not show this, because a host's
+  /// transport may also fail with `busy`, which changes no tokens.
   func isOfReplacedSession(
     _ result: RenewalResult, from epoch: UInt64, for audience: TokenAudience?
   ) throws(EnrollError) -> Bool {

@@ -19,11 +19,12 @@ public final class ClientRequests: EngineStep {
   /// - Throws: `.configuration` with field `clientKeyFile`.
   func requireUsableKey() throws(EnrollError) { _ = try context.clientKey?() }
 
-  /// Sends a form with the client's id and its authentication. If the provider refuses the client's secret, the request
-  /// is sent once more with the other method (R15). The result is the second response; but if it refuses the client,
-  /// too, the result is the first response. The method that the token endpoint accepts is stored with the account.
-  /// Revocation and introspection also refuse the tokens of other clients in that way (zitadel): there the other method
-  /// is tried again for each request, and nothing is stored. If the provider refuses the assertion of the client's key,
+  /// Sends a form with the client's id and its authentication. If the provider refuses the client's secret, the
+  /// request is sent once more with the other way to send the secret (R15): in the header or in the body. The result
+  /// is the second response; but if that response also refuses the client, the result is the first response. The
+  /// method that the token endpoint accepts is stored with the account. The revocation and introspection endpoints may
+  /// also refuse another client's token in this way (zitadel). At these endpoints the other method is therefore tried
+  /// for each request, and no method is stored. If the provider refuses the assertion of the client's key,
   /// ``signedInTime(_:while:_:)`` applies.
   /// - Parameters:
   ///   - metadata: nil if no metadata of the provider is known.
@@ -37,7 +38,7 @@ public final class ClientRequests: EngineStep {
       request, to: endpoint, of: metadata, provenBy: key, repeats: &repeats, cancellation: cancellation)
   }
 
-  /// As the method above, for a caller that sends the form several times.
+  /// Like the method above, but for a caller that sends the form several times.
   /// - Parameter repeats: the reasons for which the request may be sent once more; a reason that was used is removed.
   func sendAsClient(
     _ request: HTTPRequest, to endpoint: ClientEndpoint = .token, of metadata: ProviderMetadata?,
@@ -75,7 +76,8 @@ public final class ClientRequests: EngineStep {
     return second
   }
 
-  /// Any response of the server itself that does not refuse the client shows that the server accepts the method.
+  /// Remembers the method if the response comes from the server itself and does not refuse the client: the server then
+  /// accepts the method.
   private func learn(_ method: ClientSecretMethod, from response: HTTPResponse, of endpoint: ClientEndpoint) {
     guard endpoint == .token, response.status < 500, !response.refusesClient, !response.isPage else { return }
     provider.remember(secretMethod: method)

@@ -1,5 +1,5 @@
-// Requests with proofs (RFC 9449): a key for each transaction, a proof for each request with its code or its tokens,
-// and the servers' nonces.
+// Sends requests with DPoP proofs (RFC 9449). Each transaction has a key; each request with the transaction's code or
+// tokens has a proof; and the servers' nonces are remembered.
 
 import EnrollCrypto
 import EnrollRules
@@ -48,7 +48,7 @@ extension ClientRequests {
       request, provenBy: key, accessToken: accessToken, repeats: &repeats, cancellation: cancellation)
   }
 
-  /// As the method above, for a caller that sends the request several times.
+  /// Like the method above, but for a caller that sends the request several times.
   /// - Parameter repeats: the request is sent again with a nonce only if ``Repeats/withNonce`` is set, which is then
   ///   removed.
   func send(
@@ -70,10 +70,10 @@ extension ClientRequests {
     return try sendOnce(request, target, signer, at: context.provenTime(), accessToken, cancellation)
   }
 
-  /// Sends a request that is signed with the current time of the server's clock, as far as it is known. The stored
-  /// difference between the clocks is wrong if somebody has changed this device's date since it was stored. So if the
-  /// server refuses the signature, and the `Date` of its response shows another time, the request is signed with that
-  /// time and sent once more (R15, R25).
+  /// Sends a request that is signed with the current time of the server's clock, as far as that time is known. The
+  /// stored difference between the clocks is wrong if somebody has changed this device's date since it was stored. So
+  /// if the server refuses the signature, and the `Date` of its response shows another time, the request is signed
+  /// with that time and sent once more (R15, R25).
   /// - Parameters:
   ///   - repeats: the request is sent once more only with ``Repeats/withServerTime``, which is then removed.
   ///   - isRefused: whether a response refuses the signature.
@@ -123,8 +123,8 @@ extension ClientRequests {
     return heard.nonce
   }
 
-  /// Adds the nonces and the authentication method that this process has learned to a record that is saved in any case.
-  /// Other processes then know them, too.
+  /// Adds the nonces and the authentication method that this process has learned to a record that is about to be saved
+  /// for another reason. Other processes then know them, too.
   func keepLearned(in record: inout AccountRecord) {
     record.nonces.keep(nonces.ofProvider)
     record.secretMethod = provider.secretMethod ?? record.secretMethod

@@ -2,7 +2,7 @@
 
 import EnrollRules
 
-/// Changed by responses, and by the host's requests for proofs.
+/// A cache of nonces. Responses change it, and so do the host's requests for proofs.
 struct NonceCache: Sendable {
   private struct Fields {
     var all = DPoPNonces()

@@ -12,10 +12,10 @@ extension EngineContext {
     }
   }
 
-  /// Checks a response that no nonce binds to its request: the tokens for a device code, for a one-time code,
-  /// or from another app.
-  /// - Throws: `.responseInvalid` for a response that was certainly made before its request: its tokens are another
-  ///   user's.
+  /// Checks a response with tokens that no nonce binds to its request: the response to a device code, to a one-time
+  /// code, or to the artefact of another app.
+  /// - Throws: `.responseInvalid` for a response that was certainly made before its request: its tokens belong to
+  ///   another user.
   func requireOwn(_ http: HTTPResponse) throws(EnrollError) {
     guard let seconds = secondsBefore(http, tolerating: ServerClock.toleranceSeconds) else { return }
     throw EnrollError(

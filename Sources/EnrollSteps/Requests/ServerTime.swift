@@ -10,8 +10,8 @@ extension EngineContext {
     let (now, told) = (clock.wallTime(), provider.documentTime)
     guard let offset = (try? store.read(account))?.serverClock.offsetSeconds else { return told ?? now }
     let time = now + offset
-    // A document from a cache has a date that is too early, never too late. If a document's date is later than this
-    // time, this device's date was changed.
+    // A document from a cache has a date that is too early, never too late. If a document's date is much later than
+    // `time`, somebody has changed this device's date.
     if let told, told.since(time) > ServerClock.toleranceSeconds { return told }
     return time
   }

@@ -5,8 +5,8 @@ import EnrollCrypto
 import EnrollRules
 
 extension EngineContext {
-  /// The registered client of the configuration's resource, if the configuration has that client, or one that it
-  /// replaced.
+  /// The registered client of the configuration's resource; nil unless the configuration has that client, or a client
+  /// that it replaced.
   var registeredClient: RegisteredClient? {
     guard let resource = configuration.resourceIdentifier else { return nil }
     let name = RegistrationName(
@@ -20,7 +20,7 @@ extension EngineContext {
 
   /// The error, with the remedy if the provider refuses a registered client.
   func withRegistration(_ error: EnrollError) -> EnrollError {
-    // `.rejected` is the code of a refusal that is remembered.
+    // `.rejected` is the error code for a refusal that was stored earlier and is reported again.
     guard error.code == .oauth || error.code == .rejected, error.refusesClient, registeredClient != nil else {
       return error
     }

@@ -54,7 +54,7 @@ struct PublicDocuments {
         responseLimit: ProtectedResourceMetadata.bodyLimit))
   }
 
-  /// Sends a message that changes nothing: the `ping` of the Model Context Protocol.
+  /// Sends the `ping` of the Model Context Protocol, a message that changes nothing at the server.
   func ping(_ url: String) throws(EnrollError) -> HTTPResponse {
     try send(
       HTTPRequest(

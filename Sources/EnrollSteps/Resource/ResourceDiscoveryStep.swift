@@ -1,6 +1,6 @@
-// Finds the server that issues tokens for a resource (RFC 9728, RFC 8414). All requests are for public documents. They
-// send no token, no client id and nothing about the user or the device, and register nothing: the host shows the user
-// the server first.
+// Finds the server that issues tokens for a resource (RFC 9728, RFC 8414). All requests are for public documents. The
+// requests contain no token, no client id and nothing about the user or the device, and no client is registered: the
+// host first shows the server to the user.
 
 public import EnrollRules
 
@@ -9,7 +9,7 @@ public struct ResourceDirectory: Sendable {
   let transport: any Transport
   let allowsLoopbackHTTP: Bool
 
-  /// - Parameter userAgent: the library's name and version, for servers.
+  /// - Parameter userAgent: the library's name and version, which requests send to servers.
   public init(
     transport: any Transport, userAgent: String = "EnrollKit", clock: any Clock, allowsLoopbackHTTP: Bool
   ) {
@@ -19,13 +19,13 @@ public struct ResourceDirectory: Sendable {
 
   /// - Parameters:
   ///   - resource: an https URL without a fragment.
-  ///   - issuer: one of the resource's servers; nil: the first one. For a resource without metadata, the issuer is
-  ///     enough.
+  ///   - issuer: one of the resource's servers; nil: the first one. If the resource has no metadata, this may be any
+  ///     server.
   ///   - challenge: the value of `WWW-Authenticate` of the resource's 401 or 403, if the host has one.
-  /// - Throws: `.invalidArgument`; `.unsupported` for a resource that names no server, or a server without S256;
+  /// - Throws: `.invalidArgument`; `.unsupported` for a resource that names no server, or for a server without S256;
   ///   `.responseInvalid` for metadata of another resource, and for metadata that violates the specifications;
-  ///   `.issuerMismatch` for a server whose metadata has another issuer, and for an `issuer` that the resource does not
-  ///   name; the errors of the transport.
+  ///   `.issuerMismatch` for a server whose metadata has another issuer, and for an `issuer` that the resource does
+  ///   not name; the errors of the transport.
   public func discover(
     _ resource: String, issuer: String? = nil, challenge: String? = nil,
     cancellation: (any Cancellation)? = nil
@@ -70,8 +70,8 @@ public struct ResourceDirectory: Sendable {
       field: "issuer")
   }
 
-  /// The server of a resource without metadata: the issuer that the host passed; otherwise the resource's own host, if
-  /// the resource requires a token (Model Context Protocol 2025-03-26).
+  /// The server of a resource without metadata: the issuer that the host passed; otherwise the server at the
+  /// resource's own host, if the resource requires a token (Model Context Protocol 2025-03-26).
   private func undescribed(
     _ resource: ResourceIdentifier, _ issuer: String?, _ search: ResourceSearch,
     _ documents: inout PublicDocuments

@@ -1,6 +1,6 @@
-// Makes a configuration for a resource (flows.md §12). The client is the app's own client id; otherwise the URL of its
-// client id metadata document, if the server accepts those; otherwise a registration (RFC 7591), which is made once for
-// all processes and stored.
+// Makes a configuration for a resource (flows.md §12). The client id is the app's own, if it has one. Otherwise it is
+// the URL of the app's client id metadata document, if the server accepts such URLs. Otherwise a client is registered
+// (RFC 7591), once for all processes, and stored.
 
 import EnrollCrypto
 import EnrollJSON
@@ -15,7 +15,7 @@ public struct ResourceRegistrar: Sendable {
 
   /// - Parameters:
   ///   - store: the store for registered clients.
-  ///   - caFile: the CA file of the transport, for the configuration.
+  ///   - caFile: the CA file that the transport uses, which is put into the configuration.
   public init(_ directory: ResourceDirectory, store: any TokenStore, clock: any Clock, caFile: String? = nil)
   {
     self.directory = directory
@@ -24,9 +24,9 @@ public struct ResourceRegistrar: Sendable {
     self.caFile = caFile
   }
 
-  /// Makes a configuration. A client that was registered before is returned without any request, so that neither an
-  /// outage nor a resource that now lists other scopes ends a session. A client that the server refused at a renewal is
-  /// registered again, once for each refusal.
+  /// Makes a configuration. A client that was registered before is returned without any request, so that a session
+  /// does not end because of an outage, or because the resource now lists other scopes. A client that the server
+  /// refused at a renewal is registered again, once for each refusal.
   /// - Parameter preparing: called with the redirect URI before a server is told of that URI for the first time.
   /// - Throws: the errors of `preparing`; as ``ResourceDirectory/discover(_:issuer:challenge:cancellation:)``, unless
   ///   the request has a discovery; `.issuerMismatch` if the resource no longer names `issuer`; `.unsupported` if the
@@ -48,7 +48,7 @@ public struct ResourceRegistrar: Sendable {
       do throws(EnrollError) {
         return try registered(anew, before, challenge, cancellation, preparing)
       } catch {
-        // During an outage the session may still have a valid token.
+        // During an outage the old client is returned, because its session may still have a valid token.
         guard error.isRetryable else { throw error }
         return kept
       }
@@ -79,7 +79,7 @@ public struct ResourceRegistrar: Sendable {
     return client
   }
 
-  /// The discovery that the host passed, if it is for this request; otherwise the resource is discovered again.
+  /// The discovery that the host passed, if it is for this request; otherwise a new discovery of the resource.
   private func found(
     _ request: ResourceRequest, _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ResourceDiscovery {
@@ -114,7 +114,7 @@ public struct ResourceRegistrar: Sendable {
     guard let resource = client.keys?["resource"]?.string, !ASCII.equals(resource, request.resource) else {
       return Before(name: name, client: client)
     }
-    // The resource is described by its host's metadata, so the client is registered for the host.
+    // The metadata of the resource's host describes this resource, so the client is registered for the host.
     let own = try self.name(request, issuer: request.issuer, resource)
     return try store.registeredClient(own).map { Before(name: own, client: $0) }
   }
@@ -220,8 +220,8 @@ public struct ResourceRegistrar: Sendable {
 
   /// The stored client, or a new one. All processes that ask at the same time get the client that the first of them
   /// registers. A client that another one replaces is deleted at its server.
-  /// - Parameter before: the client that was stored when the call began. A request to register again accepts any other
-  ///   stored client, because that client was registered after the call began.
+  /// - Parameter before: the client that was stored when the call began. A request to register again also accepts a
+  ///   stored client, if it is not `before`: that client was registered after the call began.
   private func registered(
     _ request: ResourceRequest, _ found: ResourceDiscovery, _ keys: JSONObject,
     _ before: RegisteredClient?, _ cancellation: (any Cancellation)?,
@@ -239,8 +239,8 @@ public struct ResourceRegistrar: Sendable {
         result = (client, false)
         return
       }
-      // A client that is replaced has this redirect URI already, and a sign-in of that client may be listening on the
-      // port.
+      // If a client is replaced, the server knows the redirect URI already, and a sign-in of that client may be
+      // listening on the port.
       if kept == nil { try preparing(request.redirectURI) }
       var client = try register(request, found, name, scopes, cancellation)
       client.configuration = configuration
@@ -252,7 +252,7 @@ public struct ResourceRegistrar: Sendable {
     }
     guard let result else { throw EnrollError(.internal, "the store did not run the change of a client") }
     if !ASCII.equals(found.resource, request.resource) {
-      // A reference from the resource to the client of its host.
+      // An entry under the resource's name, which refers to the client of the resource's host.
       let pointer = RegisteredClient(
         clientID: ClientID("-"), registeredAt: clock.wallTime(), configuration: configuration)
       try store.updateRegisteredClient(try self.name(request, issuer: found.issuer, request.resource)) {
@@ -315,7 +315,8 @@ public struct ResourceRegistrar: Sendable {
     delete(client, cancellation)
   }
 
-  /// Requests the deletion once. A client that stays at the server does no harm.
+  /// Requests the deletion of the client. A failure is ignored, because a client that stays at the server does no
+  /// harm.
   private func delete(_ client: RegisteredClient, _ cancellation: (any Cancellation)?) {
     guard let management = client.management else { return }
     _ = try? directory.transport.send(management.deletion, cancellation: cancellation)

@@ -7,9 +7,10 @@ import EnrollRules
 struct ResourceSearch {
   private let resource: ResourceIdentifier
   private let allowsLoopbackHTTP: Bool
-  /// The error for metadata of another resource, while other metadata may still be found.
+  /// The error for metadata of another resource. It is thrown only if no metadata of this resource is found.
   private var refusal: EnrollError?
-  /// The challenge that the host passed, or that the resource returned here; nil as long as there is none.
+  /// The challenge that the host passed, or that the resource returned during this search; nil if there is no
+  /// challenge yet.
   private(set) var challenge: ResourceChallenge?
   /// Whether the resource requires a token.
   private(set) var wantsToken: Bool
@@ -24,8 +25,8 @@ struct ResourceSearch {
     wantsToken = challenge != nil
   }
 
-  /// Requests the metadata in this order: the URL of the host's challenge, the resource's own well-known URL,
-  /// the well-known URL of its host, the URL in the challenge that the resource returns now.
+  /// Requests the metadata in this order: the URL of the host's challenge, the resource's own well-known URL, the
+  /// well-known URL of the resource's host, and the URL in the challenge that the resource returns during this search.
   /// - Returns: nil for a resource without metadata.
   /// - Throws: for metadata of another resource, and for unusable metadata.
   mutating func metadata(
@@ -80,7 +81,7 @@ struct ResourceSearch {
   }
 
   /// Sends requests without a token: a GET, and a POST as a client of the Model Context Protocol, whose servers may
-  /// accept nothing else. Reads the challenge of a 401.
+  /// accept only POST. Reads the challenge of a 401.
   private mutating func provoke(_ documents: inout PublicDocuments) throws(EnrollError) {
     for isRead in [true, false] {
       let response = isRead ? try documents.get(resource.text) : try documents.ping(resource.text)

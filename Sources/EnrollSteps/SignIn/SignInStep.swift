@@ -112,7 +112,7 @@ public final class SignInStep: EngineStep {
 
   /// Accepts a redirect and completes its transaction.
   /// - Parameter transactionID: the transaction to which the host assigns the redirect; needed only for a return
-  ///   without `state` while several are pending (R6).
+  ///   without `state` while several transactions are pending (R6).
   /// - Parameter mayContinueInBrowser: whether the caller opens ``Settlement/nextURL``; if not, a transaction that could continue
   ///   there ends.
   /// - Throws: if the URL settles nothing: `.redirectMalformed`, `.redirectMismatch`, `.unsolicited`,
@@ -149,8 +149,8 @@ public final class SignInStep: EngineStep {
     switch verified.answer {
     case .error(let told):
       let error = told.hiding(SentSecrets(of: record))
-      // A response without `iss` causes no automatic step, unless the provider does not announce that it sends `iss`
-      // (R17).
+      // A response without `iss` may come from another server. It causes a further authorize request only if the
+      // provider does not announce that it sends `iss` (R17).
       let isIdentified =
         redirect.issuer != nil || provider.cachedMetadata?.announcesIssuerInRedirect == false
       if mayContinueInBrowser, isIdentified,

@@ -1,5 +1,5 @@
 // A valid token for the next request (flows.md §8). A fresh token comes from the store without a request; a due or
-// expired one is renewed first. The outcome is one of a closed set.
+// expired one is renewed first. The outcome is a case of AccessOutcome.
 
 import EnrollJSON
 public import EnrollRules
@@ -108,8 +108,8 @@ public final class AccessStep: EngineStep {
             .busy,
             "tokens for more than \(AudienceTokens.limit) audiences are asked for, and this one gave way"))
       }
-      // The response may have taken longer than the token lives. Even then the new token is returned once: EnrollKit
-      // counts the lifetime from the request, and the provider counts it from its response.
+      // The response may have taken longer than the lifetime of the token. Even then the new token is returned once:
+      // EnrollKit counts the lifetime from the request, and the provider counts it from its response.
       if access.expiry.secondsLeft(at: moment) >= -HTTPRequest.totalTimeoutSeconds {
         return .valid(access.token)
       }
@@ -151,7 +151,7 @@ public final class AccessStep: EngineStep {
     return (record, tokens)
   }
 
-  /// The access token until it expires, due or not; nil if a renewal may have ended it.
+  /// The access token, whether it is due or not; nil if it has expired, or if a renewal may have ended it.
   public func liveToken(for audience: TokenAudience? = nil) throws(EnrollError) -> AccessToken? {
     let moment = clock.moment()
     guard let tokens = try store.read(account)?.confirmed, !tokens.isSuperseded(for: audience) else {

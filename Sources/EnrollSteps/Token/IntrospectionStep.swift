@@ -16,9 +16,9 @@ public final class IntrospectionStep: EngineStep {
   }
 
   /// The provider's response about one of the session's tokens; the token itself is not returned.
-  /// - Throws: as ``AccessStep/livingTokens()``; `.notFound` if there is no such token; `.unsupported` if the provider has no
-  ///   introspection endpoint, and for a back end's session token; `.oauth` if the provider does not answer this
-  ///   client.
+  /// - Throws: as ``AccessStep/livingTokens()``; `.notFound` if the session has no such token; `.unsupported` if the
+  ///   provider has no introspection endpoint, and for a back end's session token; `.oauth` if the provider does not
+  ///   answer this client.
   public func introspect(
     _ subject: Introspection.Subject, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject {

@@ -18,8 +18,8 @@ public final class ProofStep: EngineStep {
   /// A proof for a request of the host (`dpop.proof`).
   /// - Parameters:
   ///   - nonce: the nonce that the resource server demanded; it is also used for later requests to the same server.
-  ///     nil: the last one of that server.
-  ///   - accessToken: the access token of the request; nil: the current one.
+  ///     nil: the last nonce of that server.
+  ///   - accessToken: the access token of the request; nil: the session's current access token.
   /// - Throws: `.invalidArgument` with its `field`; `.reauthenticate` if no user is signed in; `.storeLocked`;
   ///   `.illegalState` if the token is a Bearer token, or waits for confirmation.
   public func dpopProof(
