@@ -31,7 +31,7 @@ package final class FailingTokenStore: TokenStore {
 
   package init(_ base: MemoryTokenStore) { self.base = base }
 
-  /// Makes `times` updates fail, after `spared` successful ones.
+  /// Makes the next `times` updates fail, after `spared` updates that still succeed.
   package func refuse(_ refusal: Refusal, times: Int, after spared: Int = 0) {
     planned.withLock { $0 = Array(repeating: nil, count: spared) + Array(repeating: refusal, count: times) }
   }
@@ -60,7 +60,7 @@ package final class FailingTokenStore: TokenStore {
   /// Runs `body` while the next caller waits for the renewal lock.
   package func whileWaiting(_ body: @escaping @Sendable () -> Void) { waiting.withLock { $0 = body } }
 
-  /// Replaces the store with another, empty one from now on.
+  /// From now on, an empty store takes the place of the first store.
   package func replace(_ account: AccountName) throws(EnrollError) {
     isReplaced.withLock { $0 = true }
     try base.remove(account)

@@ -9,8 +9,8 @@ import EnrollPosix
 public final class FakeClock: Clock, @unchecked Sendable {
   // Unchecked: all access goes through `state`.
   private let state: Guarded<Moment>
-  /// The nanoseconds, less than a second, that sleeps took and that the wall clock does not show: it counts whole
-  /// seconds.
+  /// The part of the slept time that the wall clock does not show yet, because it counts only whole seconds: less than
+  /// a second, in nanoseconds.
   private let begun = Guarded<Int64>(0, by: Mutex())
 
   /// - Parameters:

@@ -19,7 +19,7 @@ public final class FakeSecretStore: SecretStore {
 
   public init() {}
 
-  /// While it is true, every call throws `.storeLocked`.
+  /// Whether the store is locked: every call then throws `.storeLocked`.
   public var isLocked: Bool {
     get { state.withLock { $0.isLocked } }
     set { state.withLock { $0.isLocked = newValue } }

@@ -1,9 +1,10 @@
-// A file system that fails when a test asks for it; all operations of the store go through it.
+// A file system that fails when a test asks for it. All operations of the store under test go through this file
+// system.
 
 import EnrollHost
 public import EnrollStore
 
-/// Counts, observes and fails the operations of another file system.
+/// Counts and observes the operations of another file system, and makes them fail as a test wants.
 public final class FaultyFileSystem: FileSystem {
   /// One call of an operation.
   public struct Call: Sendable {
@@ -31,7 +32,7 @@ public final class FaultyFileSystem: FileSystem {
   ///   - base: the file system that handles calls without a fault.
   ///   - before: called before each call; nil means no fault.
   ///   - after: called after each call that succeeded.
-  ///   - kind: the magic number of the file system that every folder reports.
+  ///   - kind: the magic number that every folder reports for its file system.
   public init(
     _ base: any FileSystem = PosixFileSystem(), kind: UInt32? = nil,
     before: @escaping @Sendable (Call) -> Fault? = { _ in nil },

@@ -23,7 +23,7 @@ final class AccountFile: RenewableAccount, Sendable {
   private let cache: RecordCache
   /// Disk space reserved for the next save of tokens.
   private let reserved = Guarded<ReservedSpace?>(nil, by: Mutex())
-  /// Calls that use this object now.
+  /// The number of calls that use this object now.
   let users = Atomic<Int>(0)
 
   init(
@@ -42,7 +42,8 @@ final class AccountFile: RenewableAccount, Sendable {
 
   // MARK: Reading
 
-  /// - Parameter fresh: true reads the disk now; false accepts content that is at most a second old.
+  /// - Parameter fresh: whether the disk is read now; if false, content that is at most a second old is returned from
+  ///   memory, too.
   func document(fresh: Bool) throws(EnrollError) -> AccountDocument? {
     let damage: EnrollError
     do {
@@ -62,14 +63,14 @@ final class AccountFile: RenewableAccount, Sendable {
   /// Reads the document from the disk. A damaged file is not set aside.
   func documentOnDisk() throws(EnrollError) -> AccountDocument? { try cache.read(fresh: true) }
 
-  /// - Throws: `.storeLocked`, field `pin`, if the account has a PIN that this process was not given.
+  /// - Throws: `.storeLocked`, field `pin`, if the account has a PIN, and this process was not given the PIN.
   func record(fresh: Bool) throws(EnrollError) -> AccountRecord? {
     try document(fresh: fresh).map { document throws(EnrollError) in try cache.record(of: document) }
   }
 
   func tokenEpoch(fresh: Bool) throws(EnrollError) -> UInt64? { try record(fresh: fresh)?.tokenEpoch }
 
-  /// Called with the write lock held.
+  /// Reads the document, or sets the file aside if it is damaged. Called with the write lock held.
   private func readOrSetAside() throws(EnrollError) -> AccountDocument? {
     do {
       return try cache.read(fresh: true)
@@ -80,7 +81,7 @@ final class AccountFile: RenewableAccount, Sendable {
     }
   }
 
-  /// Raises the rollback anchor: from now on older copies of the record are refused (store.md, Rollback).
+  /// Raises the rollback anchor: from now on an older copy of the record is refused (store.md, Rollback).
   private func raiseAnchor(to saved: SavedGeneration) {
     file.ring.anchor(for: file.tag)?.raise(to: saved.generation, of: saved.lineage)
   }
@@ -117,7 +118,7 @@ final class AccountFile: RenewableAccount, Sendable {
     return (record, old.hasTokens && !record.hasTokens ? saved : nil)
   }
 
-  /// Called with the write lock held.
+  /// Seals the record into the document, under the PIN. Called with the write lock held.
   private func sealUnderPIN(
     _ document: inout AccountDocument, _ record: AccountRecord, _ envelope: PINEnvelope
   ) throws(EnrollError) {
@@ -128,7 +129,7 @@ final class AccountFile: RenewableAccount, Sendable {
       form: form.newest)
   }
 
-  /// Called with the write lock held.
+  /// Saves the document. Called with the write lock held.
   @discardableResult
   private func save(
     _ document: AccountDocument, _ record: AccountRecord?, changesTokens: Bool
@@ -139,13 +140,14 @@ final class AccountFile: RenewableAccount, Sendable {
       throw EnrollError(.internal, "the record would not read back as it was written")
     }
     do {
-      // The reserved space is only for saves that store or remove tokens. Every other save can be repeated later.
+      // The reserved space is only for saves that store or remove tokens. Any other save may fail, because it can be
+      // repeated later.
       let saved = try file.save(
         plaintext, after: cache.generation, reserve: changesTokens ? reserved.withLock { $0 } : nil)
       cache.keep(document, record, saved)
       return SavedGeneration(lineage: document.lineage, generation: saved.generation)
     } catch {
-      // The disk may have the old or the new file now, so the next read must not use the memory.
+      // The disk may have the old or the new file now, so the next read must not use the copy in memory.
       cache.forget()
       throw error
     }
@@ -173,7 +175,7 @@ final class AccountFile: RenewableAccount, Sendable {
     }
   }
 
-  /// - Returns: lineage and generation of the last save; nil if there is no readable record.
+  /// - Returns: the lineage and the generation of the last save; nil if there is no readable record.
   private func removed() throws(EnrollError) -> SavedGeneration? {
     let held = try writing.acquire()
     defer { held.release() }
@@ -183,7 +185,7 @@ final class AccountFile: RenewableAccount, Sendable {
     return last
   }
 
-  /// Called with the write lock held.
+  /// Erases the account. Called with the write lock held.
   private func erase() throws(EnrollError) {
     cache.pinKey = nil
     cache.forget()
@@ -201,13 +203,14 @@ final class AccountFile: RenewableAccount, Sendable {
     held.keepFileOpen()
   }
 
-  /// The record's size plus 64 KiB for a token response, but no more than a sealed file may have.
+  /// The number of bytes to reserve: the record's size plus 64 KiB for a token response, but at most the size limit of
+  /// a sealed file.
   private func reserveSize() throws(EnrollError) -> Int64 {
     min((try file.folder.status(names.record)?.size ?? 0) + (64 << 10), Int64(SealedFormat.fileLimit))
   }
 
-  /// Checks that a save would find disk space, and frees that space again. It uses the name of the temporary file,
-  /// because another process's renewal may hold the reserve.
+  /// Checks that a save would find disk space, and frees that space again. The check creates a file with the name of
+  /// the temporary file, because another process's renewal may be using the file of the reserve.
   func requireSpace() throws(EnrollError) {
     let held = try writing.acquire()
     defer { held.release() }
@@ -267,7 +270,8 @@ final class AccountFile: RenewableAccount, Sendable {
       return PINAnswer(.tooSoon, triesLeft: envelope.triesLeft, retryAfterSeconds: wait)
     }
 
-    // The attempt is counted on disk before the PIN is checked, so that killing the process gains no attempt.
+    // The attempt is counted on disk before the PIN is checked, so that nobody gains an attempt by killing the
+    // process.
     envelope.count(at: moment)
     document.content = .underPIN(envelope, sealed: sealed, form: version)
     raiseAnchor(to: try save(document, nil, changesTokens: false))
@@ -311,7 +315,8 @@ final class AccountFile: RenewableAccount, Sendable {
       epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, account: self
     ) {
       () throws(EnrollError) in
-      // A lock that is kept protects tokens that are not saved yet, so the reserve stays.
+      // If the renewal lock stays held, there are tokens that are not saved yet, and the reserved space is kept for
+      // them.
       defer { if !gate.isKept { endReserve() } }
       try body()
     }
@@ -322,7 +327,7 @@ final class AccountFile: RenewableAccount, Sendable {
     if gate.keep(isKept) { endReserve() }
   }
 
-  /// Whether the object must stay in memory: a call uses it, or its renewal lock is kept.
+  /// Whether the object must stay in memory, because a call uses it, or because its renewal lock stays held.
   var isInUse: Bool { users.load(ordering: .acquiring) > 0 || gate.isKept }
 
   func openRenewalLock() throws(EnrollError) -> FileLock? {

@@ -27,8 +27,8 @@ extension FileTokenStore {
         defer { registering.withLock { $0[name] = nil } }
         try change(&client)
       }
-      // The folder was replaced during the change, so the client is saved in the new folder, where other processes
-      // look.
+      // The folder was replaced during the change, so the client is saved in the new folder, which other processes use
+      // now.
       if let refusal {
         guard let fresh = reopened(instead: store) else { throw refusal }
         try ClientFile(name, in: fresh).save(client)
@@ -37,8 +37,8 @@ extension FileTokenStore {
     }
   }
 
-  /// Reserves the disk space and the descriptors that the save of the client needs, until the change that calls this
-  /// ends.
+  /// Reserves the disk space and the descriptors that the save of the client needs, and keeps them reserved until the
+  /// end of the change that calls this.
   public func reserveSpace(_ name: RegistrationName) throws(EnrollError) {
     guard let file = registering.withLock({ $0[name] }) else {
       throw EnrollError(.internal, "space for a client is reserved while it is registered")
@@ -100,8 +100,8 @@ final class ClientFile: @unchecked Sendable {
     return try RegisteredClient.decode(plaintext, of: name)
   }
 
-  /// Runs `change` while no other thread or process runs one for this client, even across network requests, and saves
-  /// the changed client.
+  /// Runs `change` while no other thread or process changes this client, even if `change` sends network requests. Then
+  /// saves the changed client.
   /// - Returns: the changed client, and the error if that client could not be saved.
   func changeUnderLock(
     _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
@@ -119,7 +119,8 @@ final class ClientFile: @unchecked Sendable {
     return (after, nil)
   }
 
-  /// Saves the client over any present content: the client may have been registered while another folder was open.
+  /// Saves the client, and replaces any content that the file has: the client may have been registered while another
+  /// folder was open.
   func save(_ client: RegisteredClient?) throws(EnrollError) {
     let held = try writing.acquire()
     defer { held.release() }

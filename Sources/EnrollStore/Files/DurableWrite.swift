@@ -9,10 +9,11 @@ import EnrollPosix
 
 extension StoreFolder {
   /// Replaces a file durably: exclusive temporary file → write → sync → read back → rename → sync the folder. If the
-  /// sync fails, or the file does not read back as it was written, the temporary file is deleted and written once more:
-  /// a second sync of the same file could succeed without the data being on disk. A call that was interrupted (EINTR)
-  /// is repeated.
-  /// - Parameter reserve: from ``reserve(_:_:)``. It is used if the disk is full or no file can be opened.
+  /// sync fails, or the file does not read back as it was written, the temporary file is deleted, and a new one is
+  /// written. The same file is not synced again, because a second sync could succeed although the data are not on the
+  /// disk. A call that was interrupted (EINTR) is repeated.
+  /// - Parameter reserve: reserved space from ``reserve(_:_:)``. It is used if the disk is full or no file can be
+  ///   opened.
   /// - Returns: the status of the new file.
   func replace(
     _ name: String, with bytes: [UInt8], temporary: String, reserve: ReservedSpace? = nil
@@ -70,7 +71,7 @@ extension StoreFolder {
   private func readBack(_ descriptor: Int32, _ status: FileStatus, _ bytes: [UInt8]) throws(FileFault) {
     guard status.size == Int64(bytes.count) else { throw FileFault(.readBack, EIO) }
     var found = [UInt8](repeating: 0, count: min(bytes.count, 1 << 16))
-    // The bytes may come from a key file.
+    // The bytes are wiped, because they may come from a key file.
     defer { found.withUnsafeMutableBytes { Wipe.bytes($0) } }
     var compared = 0
     while compared < bytes.count {
@@ -206,7 +207,7 @@ final class ReservedSpace: Sendable {
 
   var isOpen: Bool { descriptor.withLock { $0 != nil } }
 
-  /// The descriptor, which the caller then has to close; nil after the first call.
+  /// The first call returns the descriptor, which the caller then has to close. Every later call returns nil.
   fileprivate func takeDescriptor() -> Int32? {
     descriptor.withLock { descriptor in
       defer { descriptor = nil }
@@ -216,8 +217,8 @@ final class ReservedSpace: Sendable {
 }
 
 extension FileFault {
-  /// Whether the error is a lack of space or descriptors, so that the reserved ones would help.
+  /// Whether the error is a lack of space or of descriptors, so that the reserved space and descriptor would help.
   fileprivate var isLackOfSpace: Bool { [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(number) }
-  /// Whether a new file must be written because the same file must not be synced or read again.
+  /// Whether a new file must be written, because after this error the same file must not be synced or read again.
   fileprivate var needsNewFile: Bool { operation == .sync || operation == .readBack }
 }

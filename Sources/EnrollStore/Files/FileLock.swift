@@ -25,8 +25,8 @@ final class FileLock {
 
   deinit { close() }
 
-  /// You can call it again while the lock is held. If the folder has been replaced in the meantime, the lock stays
-  /// held, because the folder may return to its path.
+  /// Tries to get the lock, without waiting. It can be called again while the lock is held. If the folder has been
+  /// replaced in the meantime, the old lock stays held, because the old folder may return to its path.
   /// - Returns: false if another process, or another store object of this process, has the lock.
   func tryLock() throws(EnrollError) -> Bool {
     guard try folder.lock(descriptor) else { return false }
@@ -39,7 +39,7 @@ final class FileLock {
       isLocked = true
       return true
     }
-    // The locked file no longer has this name. The next try locks the file that has the name now.
+    // The locked file no longer has this name. The next try locks the file that has this name now.
     let fresh = try folder.openLock(name)
     folder.closeLock(descriptor)
     descriptor = fresh
@@ -80,11 +80,11 @@ final class FileLock {
     do { try folder.unlock(descriptor) } catch { close() }
   }
 
-  /// Whether ``tryLock()`` can be called.
+  /// Whether the lock file is open, so that ``tryLock()`` can be called.
   var isOpen: Bool { descriptor >= 0 }
 
   func close() {
-    // The fork handler closed the descriptor in a forked child, where its number may belong to another file now.
+    // In a forked child the fork handler has closed the descriptor, and its number may belong to another file now.
     guard descriptor >= 0, !origin.isForkedChild else { return }
     folder.closeLock(descriptor)
     descriptor = -1

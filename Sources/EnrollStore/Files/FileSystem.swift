@@ -22,8 +22,8 @@ public struct FileFault: Error, Equatable, Sendable {
   }
 }
 
-/// How a file is opened. The descriptor is close-on-exec. A symbolic link is not followed, and the call does
-/// not wait for a pipe's other end.
+/// How a file is opened. In every case the descriptor is close-on-exec, a symbolic link is not followed, and the call
+/// does not wait for the other end of a pipe.
 public enum FileAccess: Sendable {
   case reading
   /// Creates the file with mode 0600, for writing and reading back. Fails with EEXIST if the file exists.
@@ -45,7 +45,7 @@ public struct FileStatus: Equatable, Sendable {
   public var inode: UInt64
   /// Bytes.
   public var size: Int64
-  /// Last change of the content, nanoseconds since 1970.
+  /// When the content was last changed, in nanoseconds since 1970.
   public var modified: Int64
 
   public init(
@@ -63,7 +63,7 @@ public struct FileStatus: Equatable, Sendable {
   }
 }
 
-/// The disk. A name is one path component inside an open folder. Any operation may throw EINTR.
+/// The operations on the disk. A name is one path component inside an open folder. Any operation may throw EINTR.
 public protocol FileSystem: AnyObject, Sendable {
   /// mkdir(2) with mode 0700. `path` is absolute.
   func makeFolder(_ path: String) throws(FileFault)
@@ -109,7 +109,7 @@ public protocol FileSystem: AnyObject, Sendable {
   func status(ofPath path: String) throws(FileFault) -> FileStatus
   /// The magic number of the filesystem (statfs(2)).
   func kind(_ descriptor: Int32) throws(FileFault) -> UInt32
-  /// Names in the folder, unsorted, without `.` and `..`.
+  /// The names in the folder, unsorted, without `.` and `..`.
   func list(_ folder: Int32) throws(FileFault) -> [String]
   /// Tries to lock the file exclusively, without waiting (flock(2)).
   /// - Returns: false if another open file description has the lock.

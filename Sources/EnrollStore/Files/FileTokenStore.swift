@@ -10,12 +10,12 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
   /// How long a reader trusts that the open folder is still at the store's path (store.md, Memory and the disk).
   private static let trustedNanoseconds: Int64 = 1_000_000_000
 
-  /// The folder that is open, and the renewals that run in it.
+  /// The open folder, and the renewals that run in it.
   private struct Current {
     var store: OpenStore
     /// When the folder was last found at its path.
     var seen: Instant
-    /// The folder in which each account's renewal lock is held.
+    /// For each account whose renewal lock is held, the folder that has the lock.
     var lockedIn: [AccountName: OpenStore] = [:]
   }
 
@@ -23,7 +23,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
   private let random: any RandomSource
   private let origin = ForkGuard()
   private let current: Guarded<Current>
-  /// Clients that are being registered.
+  /// The clients that are being registered now.
   let registering = Guarded<[RegistrationName: ClientFile]>([:], by: Mutex())
 
   /// Opens the folder, but not yet the keys. If the folder is replaced later, the next call opens the new one.
@@ -44,7 +44,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
       system: system, forms: .today)
   }
 
-  /// Tests use this, with the file formats of another version.
+  /// Tests use this initializer, with the file formats of another version.
   convenience init(
     path: String, keys: KeyPlan, clock: any Clock, random: any RandomSource, allowsNetworkFilesystem: Bool,
     system: any FileSystem, forms: StoreForms
@@ -77,7 +77,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
 
   // MARK: The folder that is open
 
-  /// Runs `body` with the open folder. If that fails because another folder is at the path now, runs it there.
+  /// Runs `body` with the open folder. If it fails because another folder is at the path now, runs it with that.
   /// - Parameter isUnderWay: whether `body` has had effects that must not happen twice.
   func withCurrentStore<Value>(
     unless isUnderWay: () -> Bool = { false }, _ body: (OpenStore) throws(EnrollError) -> Value
@@ -110,7 +110,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
     }
   }
 
-  /// Checks once a second that the folder is still at its path. Only reads need this: every lock checks it, too.
+  /// Checks once a second that the folder is still at its path. Only for reads: taking a lock checks it, too.
   private func checkPath() throws(EnrollError) {
     let now = clock.instant()
     let store = current.withLock { current -> OpenStore? in
@@ -127,15 +127,15 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
 
   // MARK: Keys
 
-  /// Moves the store's keys to another key provider, or has the same provider wrap them again. An interruption loses
-  /// nothing, and other processes can use the store meanwhile.
+  /// Moves the store's keys to another key provider, or has the same provider wrap them again. If this is interrupted,
+  /// nothing is lost. Other processes can use the store in the meantime.
   /// - Parameters:
   ///   - keys: the key provider from now on.
-  ///   - newDataKey: also make a new data key and seal every file with it. A file that cannot be opened or was set aside stays
-  ///     as it is. Then the older keys stay too.
+  ///   - newDataKey: whether also to make a new data key and to seal every file with it. A file that cannot be opened,
+  ///     or was set aside, is not changed; the older keys are then kept, too.
   /// - Returns: the name of the provider that has the key now.
-  /// - Throws: `.notFound` for a store without keys; `.storeLocked` and related errors if the key cannot be opened, or if the
-  ///   new provider cannot store it. Then nothing has changed, or both providers open the store.
+  /// - Throws: `.notFound` for a store without keys; `.storeLocked` and related errors if the key cannot be opened, or
+  ///   if the new provider cannot store it. After an error nothing has changed, or both providers open the store.
   @discardableResult
   public func replaceKeys(_ keys: KeyPlan, newDataKey: Bool = false) throws(EnrollError) -> String {
     try origin.check()
@@ -144,7 +144,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
       forStoreAt: store.folder.path, random: random, system: store.folder.system)
     let provider = try store.ring.replace(with: chooser, reseal: nil)
     store.ring.removeLeftovers()
-    // The new data key is a separate step. Until it starts, the provider is all that has changed.
+    // The replacement of the data key is a separate step. Until it starts, only the key provider has changed.
     guard newDataKey else { return provider }
     return try store.ring.replace(with: chooser) { () throws(EnrollError) in try store.reseal() }
   }
@@ -154,7 +154,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
   public func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? {
     try origin.check()
     try checkPath()
-    // Always reads the status of the file. Only the client may return a token without that (TokenCache).
+    // This always reads the status of the file. Only the client may return a token without reading it (TokenCache).
     return try with(account) { (file) throws(EnrollError) in try file.record(fresh: true) }
   }
 
@@ -236,7 +236,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
   /// reported by one error; the next call succeeds without them.
   public func accounts() throws(EnrollError) -> [AccountName] { try accounts { !$0.isAttemptsAlone } }
 
-  /// Does not set damaged records aside. ``accounts()`` does that and reports them.
+  /// Does not set damaged records aside: ``accounts()`` does that, and reports them.
   public func accountsWithAttempts() throws(EnrollError) -> [AccountName] {
     try accounts(setsAside: false) { _ in true }
   }
@@ -323,7 +323,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
     }
   }
 
-  /// Sending a message does not depend on the outbox, so a call waits only briefly for its lock.
+  /// A message can be sent even if it is not in the outbox, so a call waits only briefly for the outbox's lock.
   private static let outboxSeconds: Int64 = 1
 
   @discardableResult

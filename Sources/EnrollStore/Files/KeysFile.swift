@@ -1,5 +1,5 @@
 // The `keys` file as text and as a value: the store's keys, each wrapped once per slot. The checksum in the first line
-// distinguishes damage from a wrong key. It does not detect forged slots; the encryption of each slot does.
+// distinguishes damage from a wrong key. The checksum does not detect forged slots; the encryption of each slot does.
 //
 // One line `enrollkit-keys 1 CHECKSUM`, then one JSON object: storeID, active (the id of the key that seals), and
 // slots, each with the provider, the id of the key, and the wrapped key in the provider's format.
@@ -54,7 +54,7 @@ struct KeysFile {
   }
 
   /// Reads the file.
-  /// - Returns: nil if there is none.
+  /// - Returns: nil if there is no such file.
   static func read(
     _ folder: StoreFolder, as form: StoreForm<JSONObject> = form
   ) throws(EnrollError) -> (file: KeysFile, status: FileStatus)? {

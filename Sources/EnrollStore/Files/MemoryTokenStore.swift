@@ -1,5 +1,5 @@
-// A store in memory that ends with its process: for hosts' tests, and for hosts that store nothing. Locking between
-// threads follows the same rules as for files. Other processes do not see this store.
+// A store in memory, whose content is lost when the process ends. It is for tests of hosts, and for hosts that store
+// nothing. Locking between threads follows the same rules as for files. Other processes do not see this store.
 
 public import EnrollRules
 public import EnrollSteps

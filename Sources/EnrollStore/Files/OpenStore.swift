@@ -1,5 +1,5 @@
-// An open store folder, with its keys, locks and accounts. If a restore or a file synchronizer replaces the folder, the
-// new folder is opened as another OpenStore, and this object ends with its last call.
+// An open store folder, with its keys, locks and accounts. If a restore or a file synchronizer replaces the folder,
+// the new folder is opened as another OpenStore, and this object is released after the last call that uses it.
 
 import EnrollRules
 import EnrollSteps
@@ -9,7 +9,8 @@ import Synchronization
 
 /// One opened store folder.
 final class OpenStore: Sendable {
-  /// Account objects that are kept in memory. Beyond this number, those that are not in use are released.
+  /// The number of account objects that are kept in memory. If there are more, the objects that are not in use are
+  /// released.
   private static let rememberedLimit = 1024
 
   let folder: StoreFolder
@@ -34,7 +35,7 @@ final class OpenStore: Sendable {
   }
 
   /// Opens the folder that is at the path now.
-  /// - Throws: as opening a store does. A missing folder is an error and is not created.
+  /// - Throws: the same errors as opening a store. A missing folder is an error and is not created.
   func reopened() throws(EnrollError) -> OpenStore {
     OpenStore(try folder.reopened(), ring.currentChooser, clock: clock, random: random, forms: forms)
   }
@@ -74,8 +75,8 @@ final class OpenStore: Sendable {
     }
     if let present { return present }
     let made = account(try keys().tag("account", name.qualifiedName))
-    // This runs only at an account's first use, and only for the two names that can be left over: reading the
-    // folder would cost too much.
+    // This runs only at an account's first use, and only for the two files that a dead process can leave behind:
+    // reading the whole folder would cost too much.
     made.removeLeftovers()
     return table.withLock { files in
       let file = files[name] ?? made
@@ -88,7 +89,7 @@ final class OpenStore: Sendable {
     }
   }
 
-  /// A new object for that tag. It is not put into `table`.
+  /// A new object for the account with that tag. The object is not put into `table`.
   private func account(_ tag: [UInt8]) -> AccountFile {
     AccountFile(tag: tag, folder: folder, ring: ring, clock: clock, random: random, forms: forms)
   }
@@ -132,8 +133,8 @@ final class OpenStore: Sendable {
   /// Seals every file with the active data key.
   /// - Returns: whether no file needs an older key.
   func reseal() throws(EnrollError) -> Bool {
-    // The search includes write locks: a record or client that is just being saved for the first time has a lock, and
-    // perhaps no file yet. A file that was restored from a copy may have no lock.
+    // The tags of records, clients and write locks are collected. A record or client that is being saved for the first
+    // time has a write lock, but perhaps no file yet; a file that was restored from a copy may have no write lock.
     var tags: Set<[UInt8]> = []
     for name in try names() {
       if let tag = AccountFileNames.tag(ofWriteLock: name) ?? AccountFileNames.tag(ofRecord: name)
@@ -141,7 +142,7 @@ final class OpenStore: Sendable {
       {
         tags.insert(tag)
       }
-      // Provider documents are only a cache: they are deleted, and the provider is asked again.
+      // Provider documents are only a cache. They are deleted, and will be fetched from the provider again.
       if StoreNames.tag(ofProvider: name) != nil { try folder.discard(name) }
     }
     for tag in tags {
@@ -154,7 +155,8 @@ final class OpenStore: Sendable {
     return try isResealed()
   }
 
-  /// Does not wait for a registration that is in progress, because it takes only the write lock.
+  /// Seals a client's file again. This takes only the write lock, so it does not wait for a registration that is in
+  /// progress.
   private func resealClient(_ tag: [UInt8]) throws(EnrollError) {
     let names = ClientFileNames(tag: tag)
     let held = try StoreLock(names.writeLock, in: folder).acquire()

@@ -10,7 +10,8 @@ enum PINSeal {
   private static let saltCount = 32
   private static let blockSize: UInt32 = 8
   private static let parallelism: UInt32 = 1
-  /// log2 of scrypt's N. EnrollKit writes no cost outside this range; 2^18 needs 256 MiB.
+  /// The accepted costs: the logarithm of scrypt's N to the base 2. EnrollKit writes no cost outside this range; 2^18
+  /// needs 256 MiB.
   private static let costs: ClosedRange<Int64> = 14...18
 
   /// A new key for an account.
@@ -29,7 +30,7 @@ enum PINSeal {
       salt: salt, wrappedKey: try seal(key, wrapping, "key", lineage, random))
   }
 
-  /// - Returns: nil for the wrong PIN.
+  /// - Returns: the account's own key; nil if the PIN is wrong.
   static func unwrap(
     _ envelope: PINEnvelope, with pin: Secret, lineage: String
   ) throws(EnrollError) -> Secret? {
@@ -41,7 +42,7 @@ enum PINSeal {
     return try open(envelope.wrappedKey, wrapping, "key", lineage)
   }
 
-  /// Encrypts with a key that is derived for this write only, so that no key is used with the same nonce twice.
+  /// Encrypts with a key that is derived for this write only, so that no pair of key and nonce is used twice.
   static func seal(
     _ record: AccountRecord, key: Secret, lineage: String, random: any RandomSource
   ) throws(EnrollError) -> [UInt8] {
@@ -49,7 +50,7 @@ enum PINSeal {
     return salt + (try seal(record.encoded(), try oneWrite(key, salt), "record", lineage, random))
   }
 
-  /// - Returns: nil if the record was sealed with another key, or was changed.
+  /// - Returns: the record's bytes; nil if the record was sealed with another key, or was changed.
   static func open(_ sealed: [UInt8], key: Secret, lineage: String) throws(EnrollError) -> Secret? {
     guard sealed.count > saltCount else { return nil }
     return try open(
@@ -79,7 +80,7 @@ enum PINSeal {
     }
   }
 
-  /// - Returns: nil if the bytes were sealed with another key, or were changed.
+  /// - Returns: the opened bytes; nil if they were sealed with another key, or were changed.
   private static func open(
     _ sealed: [UInt8], _ key: Secret, _ purpose: String, _ lineage: String
   ) throws(EnrollError) -> Secret? {

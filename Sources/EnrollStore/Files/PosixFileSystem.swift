@@ -1,4 +1,4 @@
-// The operations of FileSystem as system calls, one each.
+// The operations of FileSystem, each as one system call.
 
 import CPosix
 import EnrollPosix
@@ -135,7 +135,7 @@ public final class PosixFileSystem: FileSystem {
       let name = String(cString: start)
       if name != ".", name != ".." { names.append(name) }
     }
-    // A partial list would make the files that it lacks look missing.
+    // If only a part of the list can be read, this is an error: files that are not in that part would look missing.
     guard number == 0 else { throw FileFault(.list, number) }
     return names
   }

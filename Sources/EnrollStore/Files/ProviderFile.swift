@@ -1,6 +1,6 @@
 // The store's copies of provider documents: a sealed file for each provider, named after the tag of its issuer and its
-// trust. They only save requests, so nothing depends on them: an unreadable file counts as missing and is replaced, no call
-// waits for the lock, and a failed save is ignored.
+// trust. The copies only save requests, so nothing depends on them: an unreadable file counts as missing and is
+// replaced, no call waits for the lock of such a file, and a failed save is ignored.
 
 import CPosix
 public import EnrollRules
@@ -35,7 +35,7 @@ extension FileTokenStore {
         _ = try file.save(after.encoded(of: provider), after: kept?.generation ?? 0)
       }
     } catch {
-      // Nothing is lost: the next call asks the provider again.
+      // The error is ignored, because nothing is lost: the next call asks the provider again.
     }
   }
 }

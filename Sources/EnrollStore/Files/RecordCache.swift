@@ -1,6 +1,6 @@
 // This process's copy of one account: the last content of its sealed file, and the account's key if its PIN was given
 // (store.md, Memory and the disk). The file's status shows whether another process has changed the file; threads that
-// wait for a renewal check it once a second. Takes no file lock and does not change the file.
+// wait for a renewal check it once a second. The cache takes no file lock, and does not change the file.
 
 import EnrollRules
 import EnrollSteps
@@ -16,7 +16,8 @@ final class RecordCache: @unchecked Sendable {
   private struct Entry {
     /// The record as read from its file; nil if there is no record.
     var document: AccountDocument?
-    /// The decoded record; nil until it was decoded, and while the PIN locks it. Only set for an account with a PIN.
+    /// The decoded record of an account with a PIN; nil until it was decoded, while the PIN locks it, and for an
+    /// account without a PIN.
     var record: AccountRecord?
     var generation: UInt64 = 0
     var header: [UInt8] = []
@@ -36,7 +37,7 @@ final class RecordCache: @unchecked Sendable {
   private let form: StoreForm<JSONObject>
   private let reading = Condition()
   private var entry: Entry?
-  /// Whether the first record that was read has been compared with the rollback anchor.
+  /// Whether the first record that this process read has been compared with the rollback anchor.
   private var isAnchored = false
   private var key: Secret?
 
@@ -46,7 +47,7 @@ final class RecordCache: @unchecked Sendable {
     self.form = form
   }
 
-  /// The account's own key; nil until its PIN was given to this process.
+  /// The account's own key; nil until the PIN was given to this process.
   var pinKey: Secret? {
     get { locked { key } }
     set { locked { key = newValue } }
@@ -56,7 +57,7 @@ final class RecordCache: @unchecked Sendable {
   var generation: UInt64 { locked { entry?.generation ?? 0 } }
 
   /// The content of the file, at most a second old.
-  /// - Parameter fresh: true reads the disk now.
+  /// - Parameter fresh: whether the disk is read now.
   func read(fresh: Bool) throws(EnrollError) -> AccountDocument? {
     reading.lock()
     defer { reading.unlock() }
@@ -77,8 +78,8 @@ final class RecordCache: @unchecked Sendable {
     do throws(EnrollError) {
       found = try file.read()
     } catch {
-      // The process has no free descriptors, or the disk fails. The status has not changed, so the last content is
-      // still current.
+      // The file cannot be read, because the process has no free descriptors, or the disk fails. But its status has
+      // not changed, so the last content is still current.
       guard error.code == .storeIO, let entry, let document = entry.document,
         try file.folder.status(file.name).isSame(as: entry.status)
       else { throw error }
@@ -118,7 +119,7 @@ final class RecordCache: @unchecked Sendable {
   }
 
   /// Compares the first record that this process reads with the rollback anchor. Later records are compared with that
-  /// first one.
+  /// first record.
   private func refuseRolledBack(_ document: AccountDocument, _ generation: UInt64) throws(EnrollError) {
     guard !isAnchored, document.guardsSomething else { return }
     if let kept = file.ring.anchor(for: file.tag)?.minimumGeneration(for: document.lineage), generation < kept
@@ -132,7 +133,7 @@ final class RecordCache: @unchecked Sendable {
     isAnchored = true
   }
 
-  /// - Throws: `.storeLocked`, field `pin`, if the account has a PIN that this process was not given.
+  /// - Throws: `.storeLocked`, field `pin`, if the account has a PIN, and this process was not given the PIN.
   func record(of document: AccountDocument) throws(EnrollError) -> AccountRecord {
     switch document.content {
     case .open(let record): return record
@@ -193,7 +194,7 @@ final class RecordCache: @unchecked Sendable {
 }
 
 extension FileStatus? {
-  /// Whether two statuses of a name belong to the same content, as far as a status can tell.
+  /// Whether two statuses of a name belong to the same content, as far as a status shows that.
   func isSame(as other: FileStatus?) -> Bool {
     guard let self, let other else { return self == nil && other == nil }
     return self.inode == other.inode && self.device == other.device && self.size == other.size

@@ -10,7 +10,7 @@ import EnrollPosix
 /// The operations of an account that the gate needs.
 protocol RenewableAccount: AnyObject {
   /// The epoch of the committed record; nil without a record.
-  /// - Parameter fresh: true reads the disk now; false accepts a value that is at most a second old.
+  /// - Parameter fresh: whether the disk is read now; if false, the value may be up to a second old.
   func tokenEpoch(fresh: Bool) throws(EnrollError) -> UInt64?
 
   /// Opens the lock that excludes other processes, without locking it; nil if no other process uses the store.
@@ -58,7 +58,7 @@ final class RenewalGate: @unchecked Sendable {
     return .acquired
   }
 
-  /// One thread's wait: the epoch it expects and its limits.
+  /// The wait of one thread: the epoch that the thread expects, and the limits of the wait.
   private struct Wait {
     let epoch: UInt64
     let deadline: Instant
@@ -103,7 +103,7 @@ final class RenewalGate: @unchecked Sendable {
     return kept
   }
 
-  /// Keeps the lock, if it is to stay held after the renewal.
+  /// Keeps the lock, if it has to stay held after the renewal.
   /// - Returns: false if the lock is not kept.
   private func keepLock(_ lock: FileLock?) -> Bool {
     condition.lock()

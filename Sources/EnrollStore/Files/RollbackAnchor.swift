@@ -5,16 +5,18 @@
 // no anchor is possible, because an attacker who restores the store can restore the key file, and the passphrase does
 // not change.
 //
-// No call fails because of the anchor: a locked keyring stores nothing and returns nothing.
+// No call fails because of the anchor: if the keyring is locked, no anchor is stored, and none is compared.
 
 import EnrollRules
 import EnrollSteps
 import EnrollCrypto
 
-/// The generation of one account's record at its last sign-out, its erasure or the last use of its PIN.
+/// The anchor of one account: the generation of its record at its last sign-out, its erasure or the last use of its
+/// PIN.
 struct RollbackAnchor {
   private static let generationCount = 8
-  /// The bytes of the HMAC. With the generation they make 32 bytes, the size that a `SecretStore` accepts.
+  /// The number of bytes of the HMAC. HMAC and generation together have 32 bytes, the size that a `SecretStore`
+  /// accepts.
   private static let sealCount = 24
   /// 96 bits of the account's tag, the length of the names of wrapping keys.
   private static let itemCount = 12
@@ -29,7 +31,7 @@ struct RollbackAnchor {
       storeID: Base64URL.encode(keys.storeID), item: Base64URL.encode(Array(tag.prefix(Self.itemCount))))
   }
 
-  /// Refuses records of this lineage that are older than `generation` from now on.
+  /// From now on, records of this lineage that are older than `generation` are refused.
   func raise(to generation: UInt64, of lineage: String) {
     guard (minimumGeneration(for: lineage) ?? 0) < generation else { return }
     let bytes = withUnsafeBytes(of: generation.bigEndian) { Array($0) }
@@ -44,7 +46,7 @@ struct RollbackAnchor {
     }
     let content = kept.revealBytes()
     let bytes = Array(content[..<Self.generationCount])
-    // The value is for another lineage, or EnrollKit did not write it.
+    // The stored value is for another lineage, or EnrollKit did not write it. It does not count.
     guard let seal = seal(bytes, lineage), ConstantTime.equal(seal, Array(content[Self.generationCount...]))
     else {
       return nil

@@ -5,7 +5,7 @@ import EnrollSteps
 import EnrollCrypto
 import EnrollPosix
 
-/// A sealed file under a fixed name. Does not decode the content, and takes no lock.
+/// A sealed file with a fixed name. The methods do not decode the content, and take no lock.
 struct SealedFile: Sendable {
   let name: String
   let temporary: String
@@ -21,7 +21,7 @@ struct SealedFile: Sendable {
     var bytes: [UInt8]
     var status: FileStatus
 
-    /// Differs between any two writes.
+    /// The header, which differs between any two writes.
     var header: [UInt8] { Array(bytes.prefix(SealedHeader.count)) }
   }
 
@@ -50,7 +50,7 @@ struct SealedFile: Sendable {
     }
   }
 
-  /// Seals and saves durably. Called with the lock of the file held.
+  /// Seals the content and saves it durably. Called with the lock of the file held.
   /// - Parameters:
   ///   - last: the generation that is being replaced, 0 for none.
   ///   - reserve: reserved space, which is used if the disk is full or the process has no free descriptor.

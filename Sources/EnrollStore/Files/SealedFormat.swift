@@ -12,18 +12,18 @@ struct StoreKeys: Sendable {
   static let keyCount = 32
 
   struct DataKey: Sendable {
-    /// A random id, by which headers name the key.
+    /// A random id, with which the headers of files name the key.
     var id: [UInt8]
     var key: Secret
   }
 
   /// A random id, made when the store is created.
   var storeID: [UInt8]
-  /// The key of the HMAC that hides account names in file names. It stays when data keys are replaced.
+  /// The key of the HMAC that hides account names in file names. This key stays the same when data keys are replaced.
   var nameKey: Secret
   /// The key that seals new files.
   var active: DataKey
-  /// The keys that open files from before a replacement.
+  /// The keys that open files which were sealed before the data key was replaced.
   var older: [DataKey] = []
 
   func dataKey(_ id: [UInt8]) -> DataKey? {
@@ -51,9 +51,9 @@ enum SealedFormat {
   /// An upgrade step opens a file of the older form, and seals its content in the next form.
   static let form = StoreForm<SealedBytes>("sealed file", newest: 1)
 
-  /// The most bytes of plaintext.
+  /// The maximum number of bytes of the plaintext.
   static let plaintextLimit = 1 << 20
-  /// The most bytes of a file.
+  /// The maximum number of bytes of a sealed file.
   static let fileLimit = SealedHeader.count + plaintextLimit + AESGCM.tagCount
 
   /// - Throws: `.invalidArgument` for more than ``plaintextLimit`` bytes.

@@ -13,13 +13,13 @@ struct SealedHeader: Equatable {
   static let magic: [UInt8] = Array("ENROLLED".utf8)
   static let count = 160
   static let checksumCount = 8
-  /// Bytes of magic, version and length.
+  /// The number of bytes of magic, version and header length.
   private static let fixedCount = 12
 
   var version: Int64
   var storeID: [UInt8]
   var keyID: [UInt8]
-  /// HMAC of the file's purpose and name. The file's name has it too.
+  /// The tag: an HMAC of the file's purpose and name. It is also a part of the file's name.
   var tag: [UInt8]
   /// Increases by one with every write.
   var generation: UInt64
@@ -48,13 +48,15 @@ struct SealedHeader: Equatable {
     return bytes
   }
 
-  /// The number of the form of a sealed file, and the length of its header. Works for any form, also a newer one.
+  /// The number of the form of a sealed file, and the length of its header. This works for any form, including newer
+  /// forms.
   /// - Throws: `.storeCorrupt`.
   private static func form(of file: [UInt8]) throws(EnrollError) -> (version: Int64, count: Int) {
     guard file.count >= fixedCount, file[..<8].elementsEqual(Self.magic) else {
       throw damage("does not begin like a sealed file")
     }
-    // In every form the header ends with the checksum, so that damage of these two numbers is reported as damage.
+    // In every form the header ends with the checksum, so the checksum can be verified in any form, and damage of
+    // these two numbers is reported as damage.
     let count = Int(truncatingIfNeeded: number(file[10..<fixedCount]))
     let body = count - checksumCount
     guard body >= fixedCount, file.count >= count else { throw damage("is cut off in its header") }

@@ -1,5 +1,5 @@
-// A report on the state of a store. It changes nothing: no file is made, locked, repaired or set aside. It has no
-// secrets.
+// A report on the state of a store. The examination changes nothing: no file is made, locked, repaired or set aside.
+// The report contains no secrets.
 
 import CPosix
 public import EnrollRules
@@ -8,7 +8,7 @@ import EnrollPosix
 
 /// Facts about the folder of a store.
 public struct StoreDiagnosis: Equatable, Sendable {
-  /// The most entries of ``files``, and of ``wrongModes``.
+  /// The maximum number of entries in ``files`` and in ``wrongModes``.
   public static let fileLimit = 1000
 
   public var owner: UInt32
@@ -20,9 +20,9 @@ public struct StoreDiagnosis: Equatable, Sendable {
   public var keyDecision: KeyDecision?
   /// The providers that were examined for the decision.
   public var keyCandidates: [KeyCandidate] = []
-  /// Sealed records, readable or not.
+  /// The number of sealed account records, readable or not.
   public var accountCount = 0
-  /// Damaged files that were set aside.
+  /// The number of damaged files that were set aside.
   public var setAsideCount = 0
   /// The sealed files by name, at most ``fileLimit``: files that do not open or were set aside come first. Empty while
   /// the store's key is unavailable.
@@ -94,7 +94,8 @@ public struct StoreDiagnosis: Equatable, Sendable {
     }
   }
 
-  /// Opening the store checks the owners of the files that it reads, but not the owners of the lock files.
+  /// Checks the owners of all files of the store. Opening the store checks only the owners of the files that it reads,
+  /// not the owners of the lock files.
   private mutating func examineOwners(of names: [String], in folder: Int32, _ system: any FileSystem) {
     guard problem == nil else { return }
     for name in names where problem == nil && StoreNames.isOwn(name) {
@@ -103,8 +104,8 @@ public struct StoreDiagnosis: Equatable, Sendable {
     }
   }
 
-  /// nil for a file that was removed in the meantime, for a file whose status cannot be read, and for anything other
-  /// than a file.
+  /// The status of a file; nil for a file that was removed in the meantime, for a file whose status cannot be read,
+  /// and for anything other than a file.
   private static func status(of name: String, in folder: Int32, _ system: any FileSystem) -> FileStatus? {
     let status = try? StoreFault.retrying { () throws(FileFault) in try system.status(name, in: folder) }
     return status?.kind == .file ? status : nil

@@ -5,7 +5,7 @@ import EnrollRules
 import EnrollPosix
 
 enum StoreFault {
-  /// The error about a file or folder of another user; nil for one of this user.
+  /// The error about a file or folder that belongs to another user; nil if it belongs to this user.
   static func foreignOwner(_ status: FileStatus, user: UInt32, _ what: String) -> EnrollError? {
     guard status.owner != user else { return nil }
     return EnrollError(
@@ -29,7 +29,7 @@ enum StoreFault {
   }
 
   /// Runs `body`.
-  /// - Returns: nil if the file does not exist.
+  /// - Returns: the result of `body`; nil if the file does not exist.
   static func nilIfMissing<Value>(_ body: () throws(FileFault) -> Value) throws(FileFault) -> Value? {
     do {
       return try body()
@@ -61,7 +61,7 @@ enum StoreFault {
   /// as in /proc.
   static func creationError(_ path: String, _ system: any FileSystem) -> EnrollError {
     let parent = parent(of: path)
-    // The dot makes the system follow a symbolic link, as mkdir(2) does.
+    // The dot at the end of the path makes the system follow a symbolic link, as mkdir(2) does.
     let exists = (try? system.status(ofPath: parent + "/."))?.kind == .folder
     let why =
       exists
@@ -144,7 +144,8 @@ enum StoreFault {
 
 /// Filesystems whose locks and renames do not work between machines, or may not.
 enum NetworkFilesystem {
-  /// nil for a local filesystem. The numbers are from linux/magic.h and the drivers' sources.
+  /// The name of a network filesystem; nil for a local filesystem. The numbers are from linux/magic.h and the drivers'
+  /// sources.
   static func name(of kind: UInt32) -> String? {
     switch kind {
     case 0x6969: "NFS"

@@ -1,11 +1,11 @@
 // The store's folder: the checks before it is used, and how its files are read (store.md, Damage and refusal). The
-// checks refuse relative paths, symbolic links, hard links, other owners, permissions for other users, and, unless the
-// caller allows them, network filesystems.
+// checks refuse relative paths, symbolic links, hard links, other owners, and permissions for other users. Unless the
+// caller allows network filesystems, the checks refuse those, too.
 
 import CPosix
 import EnrollRules
 
-/// An open folder of mode 0700 in which plain files of mode 0600 are kept.
+/// An open folder of mode 0700 that contains plain files of mode 0600.
 final class StoreFolder: Sendable {
   let path: String
   let system: any FileSystem
@@ -30,7 +30,7 @@ final class StoreFolder: Sendable {
     try checkFolder()
   }
 
-  /// Opens the folder that is at the path now. Creates none.
+  /// Opens the folder that is at the path now. Does not create a folder.
   func reopened() throws(EnrollError) -> StoreFolder {
     try StoreFolder(path, system, allowsNetworkFilesystem, makes: false)
   }
@@ -159,7 +159,8 @@ final class StoreFolder: Sendable {
       throw EnrollError(
         .storeRefused,
         "\(what) has mode 0\(String(status.permissions, radix: 8)), which lets other users in; expected 0\(wanted)."
-          // Does not advise chmod for a folder: closing a home folder or /tmp to other users would do harm.
+          // The text does not advise chmod for a folder, because closing a home folder or /tmp to other users would do
+          // harm.
           + (wanted == "700"
             ? " Name a folder that holds the store alone, or, if this one does, give it mode 700"
             : " Run chmod \(wanted) \(StoreFault.printable(path))"),
@@ -167,7 +168,8 @@ final class StoreFolder: Sendable {
     }
   }
 
-  /// Checks that a file is safe to use. A file that has no link any more is allowed: it was replaced while it was open.
+  /// Checks that a file is safe to use. A file that no longer has a name is allowed: it was replaced while it was
+  /// open.
   private func check(_ status: FileStatus, _ name: String) throws(EnrollError) {
     guard status.kind == .file else {
       throw EnrollError(.storeRefused, "\(name) is not a plain file", field: "store")
@@ -178,7 +180,7 @@ final class StoreFolder: Sendable {
     try Self.checkOwner(status, user: system.user, name, at: path + "/" + name, wanted: "600")
   }
 
-  /// Runs one operation, again after EINTR, and translates its error.
+  /// Runs one operation, repeats it after EINTR, and translates its error.
   /// - Parameter name: the name of a file in the folder; nil for the folder itself.
   func attempt<Value>(
     _ name: String?, _ body: () throws(FileFault) -> Value
@@ -239,7 +241,7 @@ final class StoreFolder: Sendable {
     guard status.size <= Int64(limit) else {
       throw EnrollError(.storeCorrupt, "\(name) has \(status.size) bytes, more than \(limit)", field: "store")
     }
-    // One byte more than the file has, so that a growing file is noticed.
+    // The buffer has one byte more than the file, so that a growing file is noticed.
     var bytes = [UInt8](repeating: 0, count: Int(status.size) + 1)
     var count = 0
     while count < bytes.count {
@@ -252,7 +254,8 @@ final class StoreFolder: Sendable {
       if got <= 0 { break }
       count += got
     }
-    // The disk returned fewer bytes than the file's status says. That is a failing disk, not a damaged file.
+    // The disk returned fewer bytes than the file's status says. This means that the disk fails, not that the file is
+    // damaged.
     guard count >= Int(status.size) else {
       throw EnrollError(
         .storeIO, "\(name) has \(status.size) bytes, of which the disk gave \(count)", field: "store")
@@ -261,7 +264,7 @@ final class StoreFolder: Sendable {
     return (bytes, status)
   }
 
-  /// nil if there is no such file.
+  /// The status of a file; nil if there is no such file.
   func status(_ name: String) throws(EnrollError) -> FileStatus? {
     let status = try attempt(name) { () throws(FileFault) in
       try StoreFault.nilIfMissing { () throws(FileFault) in try system.status(name, in: folder) }
@@ -314,12 +317,12 @@ final class StoreFolder: Sendable {
   }
 }
 
-// Removes files that a process left when it died during a save: half-written files, and reserved space. The next save
-// of the same file also replaces them. They are removed at the first use of the same account by another process, and
-// whenever a call reads the whole folder anyway.
+// Removes the files that a process left behind when it died during a save: half-written files, and reserved space. The
+// next save of the same file would also replace them. They are removed at the first use of the same account by another
+// process, and whenever a call reads the whole folder anyway.
 extension StoreFolder {
-  /// Removes those files that no process uses: a process that uses one holds its locks. Ignores errors, because nothing
-  /// depends on the removal.
+  /// Removes such files, unless a process uses them: a process that uses such a file holds its locks. Ignores errors,
+  /// because nothing depends on the removal.
   /// - Parameter names: names of files that may exist.
   func removeLeftovers(_ names: [String]) {
     for name in names {

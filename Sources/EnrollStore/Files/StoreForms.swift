@@ -4,7 +4,7 @@
 import EnrollRules
 import EnrollJSON
 
-/// The formats of the documents that a program writes. Tests use the formats of a later version.
+/// The forms of the documents, as one version of the program writes them. Tests use the forms of a later version.
 struct StoreForms: Sendable {
   var sealed = SealedFormat.form
   var account = AccountDocument.form

@@ -1,5 +1,5 @@
-// Two checks before a code or a token is used. The identity shows whether the store was replaced, because that may be
-// the only reason why a session is missing. The other check is whether the store has space.
+// Two checks before a code or a token is used. The first check is whether the store was replaced, which its identity
+// shows: this may be the only reason why a session is missing. The second check is whether the store has space.
 
 public import EnrollRules
 

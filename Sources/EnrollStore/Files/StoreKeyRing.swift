@@ -3,8 +3,8 @@
 //
 // Replacement never loses a key. The `keys` file first has the old and the new slots. The new slots are read back from
 // the disk and opened, files are sealed again if needed, and only then are the old slots removed. If the process dies
-// in between, both providers open the store. Other processes notice the change before they seal: under the lock of the
-// file that they save, they compare the status of `keys`.
+// in between, both providers open the store. Before other processes seal a file, they notice the replacement: while
+// they hold the lock of the file that they save, they compare the status of `keys` with the known one.
 
 import EnrollRules
 import EnrollSteps
@@ -17,7 +17,7 @@ final class StoreKeyRing: @unchecked Sendable {
   // Unchecked: `loaded` and `chooser` are only touched with `condition` held.
   static let fileName = StoreNames.keys
 
-  /// Opened keys, and the status of the file that had them.
+  /// Opened keys, and the status of the `keys` file from which they were read.
   private struct Loaded {
     var keys: StoreKeys
     var status: FileStatus
@@ -27,10 +27,10 @@ final class StoreKeyRing: @unchecked Sendable {
   private let random: any RandomSource
   private let form: StoreForm<JSONObject>
   private let storeLock: StoreLock
-  /// Held while keys are replaced, so that one process replaces them at a time.
+  /// This lock is held while keys are replaced, so that only one process at a time replaces them.
   private let replacing: StoreLock
   private let condition = Condition()
-  /// Held while keys are opened, which may wait for the key provider.
+  /// This mutex is held while keys are opened. The opening may have to wait for the key provider.
   private let opening = TimedMutex()
   private var chooser: KeyChooser
   private var loaded: Loaded?
@@ -81,7 +81,7 @@ final class StoreKeyRing: @unchecked Sendable {
   }
 
   /// The rollback anchor of the account with that tag. It is kept outside the store, so that restoring the store does
-  /// not restore it. nil if no key provider of the store can keep one.
+  /// not restore it. nil if no key provider of the store can keep an anchor.
   func anchor(for tag: [UInt8]) -> RollbackAnchor? {
     guard let keys = try? open(), let found = try? KeysFile.read(folder, as: form) else { return nil }
     for candidate in locked({ chooser }).candidates {
@@ -112,7 +112,8 @@ final class StoreKeyRing: @unchecked Sendable {
     try opening.lock()
     defer { opening.unlock() }
     guard let (file, seen) = try KeysFile.read(folder, as: form) else { throw StoreKeyRing.missing }
-    // The keys moved to another provider, which this process may be unable to use. The sealing key is still the same.
+    // The keys have moved to another provider, which this process may be unable to use. But the data key is still the
+    // same, so the known keys are used.
     if var known = locked({ loaded }), known.keys.storeID == file.storeID, known.keys.active.id == file.active
     {
       known.status = seen
@@ -154,7 +155,7 @@ final class StoreKeyRing: @unchecked Sendable {
     let whole = KeysFile(
       storeID: storeID, active: keyID,
       slots: [KeysFile.Slot(provider: provider.name, keyID: keyID, wrapped: wrapped)])
-    // A key that cannot be opened again must not become the key of a store.
+    // The new key is opened once for a test: a key that cannot be opened again must not become the key of a store.
     let opened = try unwrap(whole, chooser)
     guard opened.nameKey == StoreKeys.halves(of: both)?.name else { throw StoreKeyRing.otherKey }
     return Loaded(keys: opened, status: try save(whole))
@@ -199,11 +200,11 @@ final class StoreKeyRing: @unchecked Sendable {
 
   // MARK: Replacing
 
-  /// Has the best provider of `chooser` wrap the keys, and removes all other slots. If that provider has the keys
+  /// Lets the best provider of `chooser` wrap the keys, and removes all other slots. If that provider has the keys
   /// already, it wraps them again.
   /// - Parameters:
-  ///   - reseal: nil: keep the data key. Otherwise a new data key is made, and `reseal` is called once it is active, to
-  ///     seal every file with it. It returns whether no file needs an older key.
+  ///   - reseal: nil to keep the data key. Otherwise a new data key is made, and `reseal` is called once it is active,
+  ///     to seal every file with it. `reseal` returns whether no file needs an older key any more.
   /// - Returns: the name of the provider.
   func replace(
     with new: KeyChooser, reseal: (() throws(EnrollError) -> Bool)?
@@ -218,7 +219,8 @@ final class StoreKeyRing: @unchecked Sendable {
     let provider = try new.best()
     if before.slots.contains(where: { ASCII.equals($0.provider, provider.name) }) { try provider.renew() }
 
-    // With a new data key, the new slots are only for that key; the old slots stay until no file needs the older keys.
+    // If there is a new data key, the new slots are only for that key. The old slots stay until no file needs the
+    // older keys.
     var wanted = KeysFile(storeID: before.storeID, active: before.active, slots: [])
     var all = [opened.active] + opened.older
     if reseal != nil {

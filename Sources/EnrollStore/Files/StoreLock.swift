@@ -9,7 +9,7 @@ final class StoreLock: @unchecked Sendable {
   private let folder: StoreFolder
   private let name: String
   private let mutex = TimedMutex()
-  /// The lock file, if it stays open while the lock is free.
+  /// The lock file, if the file stays open while the lock is not held.
   private var spare: FileLock?
   private var staysOpen = false
 
@@ -35,7 +35,7 @@ final class StoreLock: @unchecked Sendable {
 
   /// Ends the effect of ``Held/keepFileOpen()``: from now on the lock file is open only while the lock is held.
   func closeWhileUnlocked() {
-    // If another thread holds the mutex too long, the file stays open, which does no harm.
+    // If another thread holds the mutex for too long, the lock file simply stays open, which does no harm.
     guard (try? mutex.lock()) != nil else { return }
     staysOpen = false
     spare?.close()
@@ -47,7 +47,8 @@ final class StoreLock: @unchecked Sendable {
     fileprivate let lock: StoreLock
     fileprivate let file: FileLock
 
-    /// Keeps the file open after the lock is released, so that a process without free descriptors can lock it again.
+    /// Keeps the lock file open after the lock is released, so that a process without free descriptors can lock it
+    /// again.
     func keepFileOpen() { lock.staysOpen = true }
 
     func release() {

@@ -15,17 +15,17 @@ struct AccountFileNames {
   init(tag: [UInt8]) { stem = StoreNames.hex(tag) }
 
   var record: String { stem + Self.recordSuffix }
-  /// The record while it is being written.
+  /// The name of the record's file while it is being written.
   var temporary: String { stem + Self.temporarySuffix }
-  /// Disk space that is reserved for the next change of tokens.
+  /// The name of the file that reserves disk space for the next change of tokens.
   var reserve: String { stem + Self.reserveSuffix }
   var renewLock: String { stem + ".renew" }
   var writeLock: String { stem + Self.writeLockSuffix }
 
-  /// The tag in the name of a record; nil for any other file.
+  /// The tag in the name of a record's file; nil for the name of any other file.
   static func tag(ofRecord name: String) -> [UInt8]? { tag(name, recordSuffix) }
 
-  /// The tag in the name of a write lock, which exists before the record does; nil for any other file.
+  /// The tag in the name of a write lock, which exists before the record does; nil for the name of any other file.
   static func tag(ofWriteLock name: String) -> [UInt8]? { tag(name, writeLockSuffix) }
 
   /// The locks that a process holds while it writes this temporary file or fills this reserve, in the order in which
@@ -68,14 +68,14 @@ struct ClientFileNames {
   }
 
   var client: String { stem + Self.clientSuffix }
-  /// The client's file while it is being written.
+  /// The name of the client's file while it is being written.
   var temporary: String { stem + Self.temporarySuffix }
-  /// Disk space that is reserved for the client that is being registered.
+  /// The name of the file that reserves disk space for a client that is being registered.
   var reserve: String { stem + Self.reserveSuffix }
-  /// Held while the client is registered.
+  /// The name of the lock that is held while the client is being registered.
   var registrationLock: String { stem + ".register" }
 
-  /// The tag in the name of a client; nil for any other file.
+  /// The tag in the name of a client's file; nil for the name of any other file.
   static func tag(ofClient name: String) -> [UInt8]? { AccountFileNames.tag(name, clientSuffix) }
 
   /// See ``AccountFileNames/locks(ofTemporary:)``.
@@ -96,7 +96,7 @@ enum StoreNames {
   static let outbox = "outbox"
   static let installation = "installation"
   static let lock = "store.lock"
-  /// Held while keys are replaced.
+  /// The lock that is held while keys are replaced.
   static let keysLock = "keys.lock"
   static let keys = "keys"
   /// The key file, if the store's key is in a file in the store's folder.
@@ -106,7 +106,7 @@ enum StoreNames {
   private static let temporarySuffix = ".temp"
   fileprivate static let reserveSuffix = ".reserve"
 
-  /// The file of the documents of the provider with that tag.
+  /// The name of the file with the documents of the provider with that tag.
   static func provider(_ tag: [UInt8]) -> String { hex(tag) + providerSuffix }
 
   /// The tag in the name of a provider's file; nil for any other file.
@@ -127,7 +127,7 @@ enum StoreNames {
     return ClientFileNames.locks(ofTemporary: name) ?? AccountFileNames.locks(ofTemporary: name)
   }
 
-  /// Whether the file cannot be read without the store's keys. Provider files do not count.
+  /// Whether the file cannot be read without the store's keys. The files of providers do not count.
   static func isSealed(_ name: String) -> Bool {
     AccountFileNames.tag(ofRecord: name) != nil || ClientFileNames.tag(ofClient: name) != nil
       || ASCII.equals(name, outbox) || ASCII.equals(name, installation) || isSetAside(name)
@@ -151,7 +151,7 @@ enum StoreNames {
     return String(decoding: name.utf8.prefix(end), as: UTF8.self)
   }
 
-  /// The number of bytes before the mark in a name; nil without the mark.
+  /// The number of bytes before the mark of files that were set aside; nil if the name does not have the mark.
   private static func endOfOriginal(_ name: String) -> Int? {
     let bytes = name.utf8
     var start = bytes.startIndex

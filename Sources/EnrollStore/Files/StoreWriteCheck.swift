@@ -1,12 +1,12 @@
-// Conditions that keep a readable store from being written: a full or read-only filesystem, or a lock that a process
-// holds too long. The check writes nothing and takes no lock. It finds only what the system reveals.
+// Finds conditions that prevent writing to a store that can be read: a full or read-only filesystem, or a lock that a
+// process holds too long. The check writes nothing and takes no lock. It finds only conditions that the system shows.
 
 import CPosix
 import EnrollRules
 import EnrollPosix
 
 enum StoreWriteCheck {
-  /// About the space that a renewal reserves for a small record.
+  /// Approximately the number of bytes that a renewal reserves for a small record.
   private static let neededBytes: UInt64 = 80 << 10
 
   /// - Parameter names: the names of the files in the folder.
@@ -28,7 +28,7 @@ enum StoreWriteCheck {
           + " Continue it: kill -CONT \(stopped.process)",
         field: "store")
     }
-    // A renewal or registration may take long. Every other lock is held briefly.
+    // The locks of renewals and registrations may be held for long. Every other lock is held only briefly.
     let brief = first.filter { !$0.lock.hasSuffix(".renew") && !$0.lock.hasSuffix(".register") }
     guard !brief.isEmpty else { return nil }
     Pause.nanoseconds(1_000_000_000)

@@ -14,7 +14,7 @@ public struct StoredFile: Equatable, Sendable {
   public var name: String
   public var kind: Kind
   /// The file's name before it was set aside as damaged; nil if it was not set aside. To put the file back, rename it
-  /// to this name while no process uses the store.
+  /// to this name at a time when no process uses the store.
   public var originalName: String?
   /// Increases by one with every save; nil if the header cannot be read.
   public var generation: UInt64?
@@ -27,8 +27,8 @@ public struct StoredFile: Equatable, Sendable {
   public var entryCount: Int?
 }
 
-/// The sealed files of a store, by name. Only the first ``StoreDiagnosis/fileLimit`` are kept; files that do not open
-/// or were set aside have precedence.
+/// The sealed files of a store, by name. At most ``StoreDiagnosis/fileLimit`` of them are kept; files that do not open
+/// or were set aside come first.
 struct StoredFiles {
   private var unreadable: [StoredFile] = []
   private var readable: [StoredFile] = []

@@ -5,7 +5,7 @@ import EnrollRules
 import EnrollSteps
 import EnrollPosix
 
-/// A mutex that may be held across IO, with a limit to the wait for it.
+/// A mutex that may be held across IO, with a time limit for the wait for the mutex.
 final class TimedMutex: @unchecked Sendable {
   // Unchecked: `isHeld` is only touched with `condition` held.
   /// Longer than any save takes. A thread or process that holds a lock longer is stopped or hangs.
@@ -20,7 +20,8 @@ final class TimedMutex: @unchecked Sendable {
     let cancellation = CallTimeout.cancellation
     let hook = cancellation?.onCancel { self.condition.locked { self.condition.wakeAll() } }
     defer { if let hook { cancellation?.removeHook(hook) } }
-    // Measured by the system's clock, not the store's: the limit is for hanging threads, not for tokens.
+    // The time is measured with the system's clock, not with the store's clock, because the limit is for hanging
+    // threads, not for tokens.
     let end = SystemClock.monotonic() + seconds * 1_000_000_000
     condition.lock()
     defer { condition.unlock() }

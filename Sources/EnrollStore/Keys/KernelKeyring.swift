@@ -8,7 +8,7 @@ import EnrollPosix
 
 /// Remembers opened keys in the user's keyring.
 public final class KernelKeyring: SessionKeyMemory {
-  /// The most bytes that are read, more than any key of a store has.
+  /// The maximum number of bytes that are read. No key of a store has more.
   private static let contentLimit = 512
   // The numbers of KEY_SPEC_THREAD_KEYRING and KEY_SPEC_USER_KEYRING.
   private static let ownThread = -1
@@ -35,13 +35,14 @@ public final class KernelKeyring: SessionKeyMemory {
 
   public func remember(_ secret: Secret, as name: String, seconds: Int64) {
     guard seconds > 0, seconds <= KeyPlan.longestSessionSeconds else { return }
-    // The key is added to the thread's keyring, where no other thread finds it. It is linked to the user's keyring only
-    // after its expiry is set: if the process is killed in between, nothing is left behind.
+    // The key is added to the thread's keyring, where no other thread finds it. It is linked to the user's keyring
+    // only after its expiry is set: if the process is killed in between, no key without an expiry is left behind.
     let key = secret.withBytes { enroll_posix_key_add(name, $0.baseAddress, $0.count) }
     guard key >= 0 else { return }
     defer { _ = control(enroll_posix_key_unlink, key, Self.ownThread) }
     guard control(enroll_posix_key_set_timeout, key, Int(seconds)),
-      // Processes of other login sessions do not possess the key, so the user gets the permissions.
+      // The permissions are given to the user, because processes of the user's other login sessions do not possess the
+      // key.
       control(enroll_posix_key_set_permissions, key, enroll_posix_key_own)
     else { return }
     _ = control(enroll_posix_key_link, key, Self.ownUser)

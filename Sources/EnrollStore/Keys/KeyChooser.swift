@@ -15,7 +15,7 @@ public struct KeyCandidate: Equatable, Sendable {
 
 /// The chosen provider, and the reason.
 public struct KeyDecision: Equatable, Sendable {
-  /// nil if no provider can be chosen: one is locked, or none is present.
+  /// The chosen provider; nil if no provider can be chosen, because a provider is locked, or no provider is present.
   public var provider: String?
   /// One sentence.
   public var reason: String
@@ -36,8 +36,8 @@ final class KeyChooser: Sendable {
   }
 
   /// The provider for a new store, or for a store that changes its provider.
-  /// - Throws: `.storeLocked` if the best provider is locked, or if none is present; `.cancelled`, `.deadlineExceeded`
-  ///   if the call ended before the provider answered.
+  /// - Throws: `.storeLocked` if the best provider is locked, or if no provider is present; `.cancelled`,
+  ///   `.deadlineExceeded` if the call ended before the provider answered.
   func best() throws(EnrollError) -> any KeyProvider {
     var failure: EnrollError?
     for candidate in candidates {
@@ -76,8 +76,8 @@ final class KeyChooser: Sendable {
 
   /// Unwraps one key with the first candidate that can open a slot of it.
   /// - Returns: nil if no slot is for any candidate.
-  /// - Throws: if every attempt failed, the first error; `.storeLocked` is preferred, because the user can unlock the
-  ///   provider.
+  /// - Throws: if every attempt failed, the first error; but `.storeLocked` has precedence, because the user can
+  ///   unlock that provider.
   func open(_ keyID: [UInt8], in file: KeysFile) throws(EnrollError) -> Secret? {
     var failure: EnrollError?
     for candidate in candidates {
@@ -111,7 +111,7 @@ final class KeyChooser: Sendable {
 }
 
 extension KeyPlan {
-  /// Checks the plan. Opens no provider yet.
+  /// Checks the plan. This does not open a provider yet.
   /// - Throws: `.invalidArgument`.
   func chooser(
     forStoreAt folder: String, random: any RandomSource, system: any FileSystem

@@ -1,5 +1,5 @@
 // The store's key in a file of mode 0600: the default if there is no keyring. A copy of the store's other files cannot
-// be read without it. A program that can read the user's files can read both (SECURITY.md).
+// be read without the key file. But a program that can read the user's files can read the key file, too (SECURITY.md).
 //
 // The file has `ENROLLKEY1`, one or more keys of 32 bytes with the newest first, and the first 8 bytes of the SHA-256
 // of all that. It has several keys only while a store moves from one key to the next, or if several stores share the
@@ -17,11 +17,11 @@ public final class KeyFileProvider: KeyProvider {
 
   private static let magic: [UInt8] = Array("ENROLLKEY1".utf8)
   private static let checksumCount = 8
-  /// The most keys in one file.
+  /// The maximum number of keys in one file.
   private static let keyLimit = 16
-  /// Random bytes in the name of a temporary file.
+  /// The number of random bytes in the name of a temporary file.
   private static let temporaryCount = 12
-  /// One hour, longer than any write takes.
+  /// The age from which a temporary file is removed: one hour, which is longer than any write takes.
   private static let temporaryLifetimeNanoseconds: Int64 = 3_600_000_000_000
 
   public let name = KeyFileProvider.providerName
@@ -32,8 +32,8 @@ public final class KeyFileProvider: KeyProvider {
   private let random: any RandomSource
 
   /// - Parameters:
-  ///   - path: absolute. The file is created with a new store, if it does not exist; its folder must exist.
-  ///   - isShared: whether other stores may use the file. Then no key is ever removed from it.
+  ///   - path: absolute. If the file does not exist, it is created together with a new store; its folder must exist.
+  ///   - isShared: whether other stores may use the file. If so, no key is ever removed from it.
   /// - Throws: `.invalidArgument` for a path that is not absolute.
   public convenience init(
     path: String, isShared: Bool = true, random: any RandomSource = SystemRandomSource(),
@@ -158,7 +158,7 @@ public final class KeyFileProvider: KeyProvider {
     var content = try encoded([Secret(material)])
     defer { content.withUnsafeMutableBytes { Wipe.bytes($0) } }
     _ = try folder.make(fileName, with: content, temporary: try temporaryName())
-    // Reads the key of this call, or of a process that created the file before this call.
+    // The file has the key that this call has written, or the key of a process that created the file earlier.
     guard let key = try read(folder)?.first else {
       throw EnrollError(.storeIO, "the key file vanished while it was made", field: "store")
     }
@@ -171,7 +171,7 @@ public final class KeyFileProvider: KeyProvider {
     _ = try folder.replace(fileName, with: content, temporary: try temporaryName())
   }
 
-  /// A unique name: two stores may be created with one key file at the same time.
+  /// A unique name for a temporary file, because two stores may be created with one key file at the same time.
   private func temporaryName() throws(EnrollError) -> String {
     temporaryMark + Base64URL.encode(try random.bytes(Self.temporaryCount))
   }

@@ -6,7 +6,7 @@ public import EnrollSteps
 public import EnrollCrypto
 public import EnrollJSON
 
-/// Wrapping with a key of 32 bytes, for the providers that have one.
+/// Wraps and unwraps keys with a key of 32 bytes, for the providers that have such a key.
 public enum KeyWrapping {
   /// Bytes.
   public static let keyCount = 32
@@ -60,7 +60,7 @@ public enum KeyWrapping {
   }
 
   private static func context(_ slot: KeySlot, _ provider: String) -> [UInt8] {
-    // No part has a line feed, so no two slots have the same context.
+    // No part contains a line feed, so two slots never have the same context.
     Array((provider + "\n" + slot.storeID + "\n" + slot.keyID).utf8)
   }
 

@@ -28,10 +28,10 @@ public final class PassphraseKeyProvider: KeyProvider {
   public let name = PassphraseKeyProvider.providerName
   private let passphrase: Secret?
   private let random: any RandomSource
-  /// The last derived key: creating a store and opening it again need the same key twice.
+  /// The last derived key. It is remembered, because creating a store and then opening it need the same key twice.
   private let derived = Guarded<Derived?>(nil, by: Mutex())
 
-  /// - Parameter passphrase: nil if there is none. Then a store with a passphrase stays locked.
+  /// - Parameter passphrase: nil if the host has no passphrase. A store with a passphrase then stays locked.
   public init(_ passphrase: Secret?, random: any RandomSource = SystemRandomSource()) {
     self.passphrase = passphrase
     self.random = random

@@ -1,11 +1,11 @@
 // The keyring of a desktop session, through the Secret Service API of freedesktop.org (gnome-keyring, KWallet,
-// KeePassXC) and libsecret. EnrollKit never has the keyring ask the user to unlock it, because a renewal in the
+// KeePassXC) and libsecret. EnrollKit never lets the keyring ask the user to unlock it, because a renewal in the
 // background would ask without a visible reason. A locked keyring is reported as locked, and works again once the user
 // has unlocked it.
 //
-// Every call makes a new connection, so that a restart of the service does not matter. It runs on a separate
-// thread with all signals blocked, because GLib's threads inherit the signal mask. The caller waits for that
-// thread for a limited time.
+// Every call makes a new connection, so that a restart of the service does not matter. The call runs on a separate
+// thread with all signals blocked, because GLib's threads inherit the signal mask. The caller waits for that thread
+// for a limited time.
 
 import CPosix
 import CSecret
@@ -29,7 +29,8 @@ public final class SecretService: SecretStore {
     do throws(EnrollError) {
       return try withConnection { (connection) throws(EnrollError) in connection.presence() }
     } catch {
-      // Locked, not absent: otherwise the key would silently go to a key file.
+      // After other errors the service counts as locked, not as absent: otherwise the key would silently go to a key
+      // file.
       return error.code == .unsupported ? .absent(error.message) : .locked(error.message)
     }
   }
@@ -52,7 +53,7 @@ public final class SecretService: SecretStore {
     try lockedIfMissing { (connection) throws(EnrollError) in try connection.remove(name) }
   }
 
-  /// Why no session bus can exist; nil if one may exist. Without an address GLib would start a bus.
+  /// Why no session bus can exist; nil if one may exist. If no address were set, GLib would start a bus.
   private static func missingBus() -> String? {
     if let address = getenv("DBUS_SESSION_BUS_ADDRESS"), address.pointee != 0 { return nil }
     if let folder = getenv("XDG_RUNTIME_DIR"), folder.pointee != 0,
@@ -63,7 +64,7 @@ public final class SecretService: SecretStore {
     return "there is no session bus: neither DBUS_SESSION_BUS_ADDRESS nor $XDG_RUNTIME_DIR/bus"
   }
 
-  /// Runs `body` for a store whose key is in the service: a missing service is reported as a locked store.
+  /// Runs `body` for a store whose key is in the service. If the service is missing, the store is reported as locked.
   private func lockedIfMissing<Value: Sendable>(
     _ body: @escaping @Sendable (SecretServiceConnection) throws(EnrollError) -> Value
   ) throws(EnrollError) -> Value {
@@ -80,7 +81,7 @@ public final class SecretService: SecretStore {
     }
   }
 
-  /// The result that the caller and the service's thread share. A class, because both hold it.
+  /// The result that the caller and the service's thread share. It is a class, because both threads hold it.
   private final class SharedResult<Value: Sendable>: Sendable {
     let result = Guarded<Result<Value, EnrollError>?>(nil, by: Mutex())
     let over = Event()
@@ -146,9 +147,10 @@ private final class SecretServiceConnection {
   private let cancellable: SecretCancellable
   private let service: UnsafeMutableRawPointer
 
-  /// Opens the connection to the bus first, and does not let this call cancel that. The whole process shares the
-  /// connection. GLib reports a cancelled opening to every thread that waits for it, including the threads of the host.
-  /// If the bus does not answer, only this worker thread blocks; the caller can still cancel.
+  /// First opens the connection to the bus. The cancellation of this call does not cancel this opening, because the
+  /// whole process shares the connection to the bus: GLib reports a cancelled opening to every thread that waits for
+  /// it, including the threads of the host. If the bus does not answer, only this worker thread blocks; the caller can
+  /// still cancel.
   convenience init(_ cancellable: SecretCancellable) throws(EnrollError) {
     let functions = cancellable.functions
     var fault: UnsafeMutablePointer<enroll_secret_error>?
@@ -246,7 +248,7 @@ private final class SecretServiceConnection {
 
   func remove(_ name: SecretName) throws(EnrollError) {
     var fault: UnsafeMutablePointer<enroll_secret_error>?
-    // The function returns false without an error if there was no such item.
+    // The result is ignored: the function returns false, without an error, if there was no such item.
     _ = with(name) { attributes in
       functions.pointee.secret_service_clear_sync(service, nil, attributes, cancellable.object, &fault)
     }

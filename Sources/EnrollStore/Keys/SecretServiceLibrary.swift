@@ -1,5 +1,5 @@
 // libsecret, opened at first use and not linked: a program that does not choose the Secret Service loads neither
-// libsecret nor GLib's threads. It is never closed.
+// libsecret nor GLib's threads. The library is never closed.
 
 import CPosix
 import CSecret
@@ -13,14 +13,15 @@ enum SecretServiceLibrary {
   private struct Opened: @unchecked Sendable {
     // Unchecked: written once, before it is handed out, and never freed.
     var functions: UnsafePointer<enroll_secret>
-    /// A forked child does not have GLib's threads, so a call on its connections would hang.
+    /// Detects a forked child, which does not have GLib's threads: a call on the parent's connections would hang
+    /// there.
     var origin = ForkGuard()
   }
 
   private static let library = open(fileName)
 
-  /// - Throws: `.unsupported` if the library is not installed or too old; `.forked` in a child of the process that
-  ///   opened it.
+  /// - Throws: `.unsupported` if the library is not installed or too old; `.forked` in a forked child of the process
+  ///   that opened the library.
   static func functions() throws(EnrollError) -> UnsafePointer<enroll_secret> {
     let opened = try library.get()
     try opened.origin.check()

@@ -9,9 +9,9 @@ public import EnrollJSON
 /// Storage outside the process that remembers opened keys.
 public protocol SessionKeyMemory: AnyObject, Sendable {
   func presence() -> KeyPresence
-  /// nil if there is no key, or if it cannot be read.
+  /// The remembered key; nil if there is no key, or if it cannot be read.
   func recall(_ name: String) -> Secret?
-  /// Ignores errors, because nothing depends on the cache.
+  /// Remembers a key. Errors are ignored, because nothing depends on the cache.
   func remember(_ secret: Secret, as name: String, seconds: Int64)
   func forget(_ name: String)
 }
@@ -34,7 +34,8 @@ public final class SessionKeyCache: KeyProvider {
   public func presence() -> KeyPresence { provider.presence() }
 
   public func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject {
-    // When the caller reads the new slot back, the provider has to open it, not the cache.
+    // The cached key is forgotten, because the caller reads the new slot back for a test: the provider has to open it
+    // then, not the cache.
     memory.forget(memoryName(slot))
     return try provider.wrap(key, slot: slot)
   }
@@ -60,12 +61,14 @@ public final class SessionKeyCache: KeyProvider {
     try provider.discard(wrapped, slot: slot)
   }
 
-  /// The name includes the provider, so that a move to another provider also forgets the cached key of the old one.
+  /// The name under which a key is cached. It includes the provider, so that a move to another provider also forgets
+  /// the cached key of the old provider.
   private func memoryName(_ slot: KeySlot) -> String {
     "enrollkit:" + name + ":" + slot.storeID + ":" + slot.keyID
   }
 
-  /// Adds a checksum, so that other content is not mistaken for a key. Only the same user can put content there.
+  /// The content of the cache for a key: the key and a checksum, so that other content is not mistaken for a key. Only
+  /// the same user can put content there.
   private static func content(_ key: Secret, _ memoryName: String) -> Secret? {
     guard let checksum = checksum(key, memoryName) else { return nil }
     return key.withBytes { bytes in

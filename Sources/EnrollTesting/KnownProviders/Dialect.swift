@@ -26,7 +26,7 @@ public struct Dialect: Sendable {
   let par: PAR
 
   struct Discovery: Sendable {
-    /// The status of the discovery document instead of 200.
+    /// The status of the response with the discovery document, if it is not 200.
     let status: Int64?
     /// The URL or path of the document, if it is not the OpenID path under the issuer.
     let url, path: String?
@@ -77,11 +77,12 @@ public struct Dialect: Sendable {
     let refused: [String]
     /// The accepted scopes; nil for all scopes that are not refused.
     let accepted: [String]?
-    /// A session gets a refresh token if it has one of these scopes; nil: every session gets one; empty: none does.
+    /// A session gets a refresh token if it has one of these scopes; nil: every session gets a refresh token; empty:
+    /// no session gets one.
     let offline: [String]?
     let `default`: [String]
     let needsOpenID: Bool
-    /// Whether `offline_access` needs `prompt=consent` (OpenID Connect Core §11).
+    /// Whether `offline_access` has an effect only with `prompt=consent` (OpenID Connect Core §11).
     let offlineNeedsConsent: Bool
   }
 
@@ -107,7 +108,7 @@ public struct Dialect: Sendable {
     let extra: JSONObject
     let accessToken: AccessToken
     let isFormUnlessAccepted: Bool
-    /// The header of a 429 with the time to wait; nil for Retry-After.
+    /// The header in which a response with status 429 states the time to wait; nil for Retry-After.
     let retryHeader: String?
   }
 
@@ -146,7 +147,7 @@ public struct Dialect: Sendable {
     let scope: Scope
     /// Whether a renewed id_token has the `nonce` of the sign-in.
     let hasNonce: Bool
-    /// The effect of the second use of a code on its session.
+    /// How the second use of a code affects the session that the code began.
     let spentCode: SpentCode
     let errorStatus: Int64?
     let error, errorDescription: String?
@@ -158,7 +159,7 @@ public struct Dialect: Sendable {
     let subject: String
     let subjectType: SubjectType
     let wrapper: String?
-    /// The members of the answer; nil for all.
+    /// The members of the answer; nil for all members.
     let claims: [String]?
     /// Provider-specific names of claims.
     let names: [String: String]

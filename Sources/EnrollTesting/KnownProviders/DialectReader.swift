@@ -1,5 +1,5 @@
-// Reads one object of a dialect, member by member, and refuses members that were not read: a dialect cannot contain anything
-// that the fake does not support.
+// Reads one object of a dialect, member by member, and refuses members that were not read: so a dialect cannot contain
+// anything that the fake does not support.
 
 import EnrollJSON
 
@@ -50,7 +50,7 @@ final class DialectReader {
     try DialectReader(json(key), path: "\(path)/\(key)")
   }
 
-  /// - Throws: if there are members that were not read.
+  /// - Throws: ``DialectError`` if the object has members that were not read.
   func end() throws(DialectError) {
     if let member = object.members.first(where: { !seen.contains($0.key) }) {
       throw DialectError("\(path)/\(member.key): the fake does not play this")
@@ -73,7 +73,7 @@ final class DialectReader {
 
 /// An error in the data of the dialects.
 public struct DialectError: Error, CustomStringConvertible {
-  /// The path of the member, and what was expected.
+  /// The path of the member with the error, and what was expected there.
   public let description: String
 
   init(_ description: String) { self.description = description }

@@ -12,11 +12,11 @@ public struct KnownProvider: Sendable {
   public let name: String
   /// The behaviour of the provider.
   public let dialect: Dialect
-  /// The facts about this provider's own part of the dialect.
+  /// The facts about the part of the dialect that is this provider's own.
   public let facts: [Fact]
-  /// The single values (leaves) of this provider's own part of the dialect.
+  /// The single values (leaves) in the part of the dialect that is this provider's own.
   public let leaves: [Leaf]
-  /// All leaves of the dialect, including those that it shares with another provider.
+  /// All leaves of the dialect, including the leaves that the provider shares with another provider.
   public let basis: [Leaf]
   /// The whole dialect as JSON.
   let json: JSON
@@ -30,7 +30,7 @@ public struct KnownProvider: Sendable {
       id: id, name: name, dialect: try Dialect(json), facts: facts, leaves: leaves, basis: basis, json: json)
   }
 
-  /// The number of the dialect's own values that facts of this kind support.
+  /// The number of this provider's own leaves that facts of this kind support.
   public func count(_ kind: Fact.Kind) -> Int { leaves.count { $0.kind == kind } }
 
   /// One value of a dialect.

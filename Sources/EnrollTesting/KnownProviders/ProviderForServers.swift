@@ -1,6 +1,6 @@
 // A known provider for tests of a server. Apple, Facebook, Google and GitHub require more of servers than of apps, and
-// this fake checks all of it. Like the dialects it follows documents and reports; it was never compared with the
-// services.
+// this fake checks all these requirements. Like the dialects, the fake follows documents and reports; it was never
+// compared with the real services.
 
 public import EnrollRules
 public import EnrollSteps
@@ -15,7 +15,7 @@ public final class ProviderForServers: Transport, @unchecked Sendable {
 
   /// How the server authenticates.
   public enum Proof: Sendable {
-    /// With the secret of the registration, as in the dialect.
+    /// With the secret from the client's registration, in the way that the dialect states.
     case secret
     /// With a client secret that is a JWT signed with this key (Apple).
     case appleSecret(team: String, keyID: String, key: PublicKey)
@@ -41,7 +41,8 @@ public final class ProviderForServers: Transport, @unchecked Sendable {
     public var hostedDomain: String?
     /// Edits the claims of the id_token; for a provider without id_tokens, the profile.
     public var edit: @Sendable (inout JSONObject) -> Void = { _ in }
-    /// The answer about e-mail addresses, if the provider has one (GitHub); nil for one verified address.
+    /// The provider's answer to a request for the e-mail addresses, if it has such a request (GitHub); nil for an
+    /// answer with one verified address.
     public var emails: JSON?
 
     /// A user without special properties.
@@ -92,7 +93,7 @@ public final class ProviderForServers: Transport, @unchecked Sendable {
   /// - Parameters:
   ///   - url: the URL that the client opens.
   ///   - person: the user who signs in.
-  ///   - error: the user or the provider refuses with this error.
+  ///   - error: the error with which the user or the provider refuses; nil if the sign-in succeeds.
   public func authorize(_ url: String, as person: Person = Person(), error: String? = nil) -> Answer {
     state.withLock { $0.person = person }
     guard case .redirect(let back) = fake.authorize(url, as: person.name) else {
@@ -100,7 +101,7 @@ public final class ProviderForServers: Transport, @unchecked Sendable {
     }
     let asked = parameters(of: url)
     if let domain = asked["hd"], domain != "*", domain != person.hostedDomain, person.hostedDomain != nil {
-      // If the request has `hd`, Google's page refuses accounts of other domains.
+      // If the request has `hd`, Google's page refuses accounts of any other domain.
       return .stays("this account is not of \(domain)")
     }
     var fields = parameters(of: back)
