@@ -3,7 +3,7 @@
 public import EnrollCrypto
 import Foundation
 
-/// Settings of one sandbox.
+/// The settings of one sandbox.
 public struct SandboxOptions: Sendable {
   /// The port; with 0, the system chooses one.
   public var port: UInt16 = 0
@@ -54,7 +54,7 @@ public struct SandboxOptions: Sendable {
   public enum Offer: String, Sendable, CaseIterable {
     /// Not supported and not announced.
     case off
-    /// Announced.
+    /// Announced, but not required.
     case offered
     /// Announced, and required of every client.
     case required

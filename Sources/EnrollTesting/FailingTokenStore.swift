@@ -10,7 +10,7 @@ package import EnrollStore
 package final class FailingTokenStore: TokenStore {
   /// How an update fails.
   package enum Refusal: Sendable {
-    /// Nothing has changed.
+    /// The update fails before it changes anything.
     case before
     /// The change was made in memory, but could not be saved.
     case unsaved

@@ -23,9 +23,9 @@ public enum RegistrationCheck {
 
   public enum Answer: Equatable, Sendable {
     case known(subject: String, email: String?)
-    /// The host can offer to create an account.
+    /// The back end has no account of the user. The host can offer to create one.
     case unknownAccount
-    /// 401: the back end does not accept the access token.
+    /// The status is 401: the back end does not accept the access token.
     case refused(EnrollError)
     /// The back end gave no usable answer. This counts as an outage, which changes nothing.
     case unavailable(EnrollError)

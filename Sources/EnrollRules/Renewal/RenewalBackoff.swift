@@ -15,7 +15,7 @@ public struct RenewalBackoff: Equatable, Sendable {
   public var followUp: Expiry
   /// When the first of these failures happened, by the device's clock.
   public var offlineSince: UnixTime
-  /// The last failure.
+  /// The error of the last failure.
   public var error: EnrollError
 
   public init(failures: Int, pause: Expiry, followUp: Expiry, offlineSince: UnixTime, error: EnrollError) {

@@ -2,7 +2,7 @@
 
 /// Stored before a refresh token is sent (reliability.md, One renewal, step by step).
 public struct RenewalIntent: Equatable, Sendable {
-  /// 128 random bits, base64url.
+  /// A random id of this renewal: 128 bits, base64url.
   public var attempt: String
   /// The record's epoch when the renewal began.
   public var tokenEpoch: UInt64

@@ -15,7 +15,7 @@ public enum RenewalVerdict: String, Sendable, CaseIterable {
   case unclear
 }
 
-/// The two tables.
+/// The two tables that judge a renewal.
 public enum RenewalJudgement {
   /// The verdicts for one kind of content: one verdict for each status with which a token endpoint refuses.
   public struct Row: Sendable {

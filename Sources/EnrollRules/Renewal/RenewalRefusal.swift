@@ -6,7 +6,7 @@
 public struct RenewalRefusal: Equatable, Sendable {
   /// No renewal is sent until the pause is over. The same refusal after the pause ends the session.
   public var pause: Expiry
-  /// 400 to 499.
+  /// The status of the response, 400 to 499.
   public var httpStatus: Int
   /// The server's error code; nil if it sent none.
   public var oauthError: String?

@@ -15,7 +15,8 @@ package struct ClientRegistration: Equatable, Sendable {
   package var method: String
   /// Whether the client also uses the device flow (RFC 8628).
   package var hasDeviceGrant = false
-  /// `dpop_bound_access_tokens` (RFC 9449 §5.2).
+  /// Whether the client will use only access tokens that are bound to a key: `dpop_bound_access_tokens` (RFC 9449
+  /// §5.2).
   package var isDPoPBound: Bool
 
   package init(

@@ -12,7 +12,7 @@ package struct ProtectedResourceMetadata: Equatable, Sendable {
   package static let bodyLimit = 256 << 10
   static let maximumServers = 16
 
-  /// `resource`.
+  /// `resource`: the resource that the metadata describe.
   package var resource: String
   /// `authorization_servers`: issuers, at least one.
   package var servers: [Issuer]
@@ -20,7 +20,7 @@ package struct ProtectedResourceMetadata: Equatable, Sendable {
   package var scopes: [String]?
   /// `resource_name`, printable and short: a name for people, which nothing proves.
   package var name: String?
-  /// `dpop_bound_access_tokens_required` (RFC 9728 §2).
+  /// `dpop_bound_access_tokens_required`: whether every access token must be bound to a key (RFC 9728 §2).
   package var requiresDPoP: Bool
 
   /// - Parameters:

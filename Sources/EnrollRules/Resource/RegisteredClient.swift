@@ -85,7 +85,7 @@ public struct RegisteredClient: Equatable, Sendable {
 public struct ClientManagement: Equatable, Sendable {
   /// `registration_client_uri`: at the origin of the registration.
   public var uri: String
-  /// `registration_access_token`.
+  /// `registration_access_token`, which authorizes the request that deletes the client.
   public var token: Secret
 
   /// The request that deletes the client (RFC 7592 §2.3).

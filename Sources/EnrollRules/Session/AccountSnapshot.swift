@@ -22,7 +22,7 @@ public struct AccountSnapshot: Equatable, Sendable {
   public var renewableUntil: UnixTime?
   /// The requested scopes that were not granted, as far as the provider says.
   public var missingScopes: [String] = []
-  /// `SOCIAL`, `PASSWORDLESS` or nothing.
+  /// The registration type of the session: `SOCIAL`, `PASSWORDLESS` or nil.
   public var registrationType: String?
   /// The sign-in that waits for the user's confirmation, whether or not another user's session exists; nil if no
   /// sign-in waits.
@@ -60,6 +60,6 @@ public struct WaitingSignIn: Equatable, Sendable {
   public var transactionID: TransactionID
   /// The verified claims about the user who is to confirm; empty if the provider sends none.
   public var profile: JSONObject
-  /// `SOCIAL`, `PASSWORDLESS` or nothing.
+  /// The registration type of the sign-in: `SOCIAL`, `PASSWORDLESS` or nil.
   public var registrationType: String?
 }

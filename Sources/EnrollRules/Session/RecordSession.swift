@@ -37,7 +37,7 @@ extension AccountRecord {
   /// The subject of the confirmed session's user; nil if it is unknown.
   package var user: String? { UnkeptTokens(confirmed, profile)?.user }
 
-  /// Makes tokens the session.
+  /// Makes these tokens and their profile the confirmed session.
   package mutating func adopt(_ tokens: TokenSet, profile: JSONObject?, registrationType: String?) {
     confirmed = tokens
     self.profile = profile

@@ -30,7 +30,7 @@ package struct Renewal: Sendable {
   }
 }
 
-/// Tokens that replace others.
+/// The tokens of a renewal, and the tokens that they replace.
 package struct RenewedTokens: Equatable, Sendable {
   /// The new tokens. If only the refresh token of the response can be used, these are the old tokens with that refresh
   /// token.

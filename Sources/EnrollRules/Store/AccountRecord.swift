@@ -28,7 +28,7 @@ public struct AccountRecord: Equatable, Sendable {
   public var provisionalProfile: JSONObject?
   /// The transaction that brought ``provisional``: it identifies the question to the user.
   public var provisionalTransactionID: TransactionID?
-  /// `SOCIAL`, `PASSWORDLESS` or nothing.
+  /// The registration type of the confirmed session: `SOCIAL`, `PASSWORDLESS` or nil.
   public var registrationType: String?
   /// The registration type of the tokens that wait for confirmation, ``provisional``.
   public var provisionalRegistrationType: String?

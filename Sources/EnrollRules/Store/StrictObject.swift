@@ -132,7 +132,7 @@ final class StrictObject {
     return expiry(value, key)
   }
 
-  /// Base64url.
+  /// The bytes of a member that is base64url text.
   @inline(never)
   func bytes(_ key: String) -> [UInt8] {
     let text = string(key)

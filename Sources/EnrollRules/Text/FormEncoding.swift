@@ -7,7 +7,7 @@ public import EnrollCrypto
 /// Fields that are encoded in the order in which they are added.
 public struct FormEncoding: Sendable {
   public enum Style: Sendable {
-    /// A space is `+`.
+    /// A space is written as `+`.
     case body
     /// A space is written as `%20`, which every parser of a query understands.
     case query

@@ -2,7 +2,7 @@
 // ones are escaped. Decoding refuses malformed texts.
 
 public enum PercentEncoding {
-  /// RFC 3986 §2.3.
+  /// Whether the byte is an unreserved character (RFC 3986 §2.3).
   public static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true

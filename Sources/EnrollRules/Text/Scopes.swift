@@ -50,7 +50,7 @@ public enum Scopes {
     return nil
   }
 
-  /// `scope-token` of RFC 6749 §3.3.
+  /// Whether the byte is allowed in a `scope-token` (RFC 6749 §3.3).
   private static func isScopeByte(_ byte: UInt8) -> Bool {
     byte > 0x20 && byte < 0x7F && byte != 0x22 && byte != 0x5C
   }

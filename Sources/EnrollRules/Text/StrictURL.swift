@@ -71,7 +71,7 @@ extension StrictURL {
     text(scheme) + "://" + (hostText ?? "") + (port.map { ":\($0)" } ?? "")
   }
 
-  /// `localhost`, `127.0.0.0/8` or `[::1]`.
+  /// Whether the host is `localhost`, in `127.0.0.0/8`, or `[::1]`.
   public var isLoopback: Bool {
     host.map { kind != .privateScheme && HostText.isLoopback(bytes.span, $0) } ?? false
   }

@@ -31,7 +31,7 @@ public struct ServerClock: Equatable, Sendable {
   }
 
   private static func isFar(_ left: Int64, from right: Int64) -> Bool {
-    // Saturating, because times from outside can be absurd.
+    // The subtraction saturates, because times from outside can be absurd.
     let distance = UnixTime(seconds: left).since(UnixTime(seconds: right))
     return distance > toleranceSeconds || distance < -toleranceSeconds
   }

@@ -5,7 +5,7 @@ public import EnrollCrypto
 
 /// An access token for one audience.
 public struct AudienceToken: Equatable, Sendable {
-  /// The token that requests to the audience carry.
+  /// The access token for requests to the audience.
   public var accessToken: Secret
   /// The token's type as the server spelt it.
   public var tokenType: String

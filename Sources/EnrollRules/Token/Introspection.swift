@@ -13,7 +13,7 @@ public enum Introspection {
     /// The refresh token.
     case refreshToken
 
-    /// RFC 7662 §2.1.
+    /// The value of `token_type_hint` (RFC 7662 §2.1).
     var hint: String { self == .accessToken ? "access_token" : "refresh_token" }
   }
 

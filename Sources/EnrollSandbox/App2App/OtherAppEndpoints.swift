@@ -34,7 +34,7 @@ extension Provider {
     return .redirect(to: approve(session, user: user, effects: struck + effects))
   }
 
-  /// `{sessionId, artefactId}` → tokens.
+  /// Answers `{sessionId, artefactId}` with tokens.
   func completeOtherApp(_ http: SandboxRequest, effects: [Fault.Effect]) -> SandboxAnswer {
     do throws(OAuthRefusal) {
       guard let json = http.json, let id = json[otherApp.fields.sessionID]?.string,

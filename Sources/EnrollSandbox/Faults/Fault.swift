@@ -65,7 +65,7 @@ public struct Fault: Sendable, Equatable {
     case setHeader(String, JSON?)
     case sign(Signing)
 
-    // Alter the key set.
+    // The next effect alters the key set.
     case keySet(KeySetDefect)
 
     // An effect on the token endpoint: the request's refresh token stays valid, and the answer contains no refresh
@@ -101,7 +101,7 @@ public struct Fault: Sendable, Equatable {
   }
 
   public enum KeySetDefect: String, Sendable, Equatable {
-    /// No key at all.
+    /// The key set has no keys.
     case empty
     /// The signing key's `kid` occurs twice (R22).
     case duplicateKeyID
@@ -109,7 +109,7 @@ public struct Fault: Sendable, Equatable {
     case wrongUse
     /// RSA keys of 1024 bits under the right `kid` (R22).
     case weakKey
-    /// 101 keys (R20).
+    /// The key set has 101 keys (R20).
     case tooMany
   }
 }

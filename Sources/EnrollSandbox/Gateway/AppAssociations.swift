@@ -3,7 +3,7 @@
 import EnrollJSON
 
 enum AppAssociations {
-  /// `/.well-known/assetlinks.json`.
+  /// The content of `/.well-known/assetlinks.json`.
   static let android: JSON = .array([
     .object([
       ("relation", .array([.string("delegate_permission/common.handle_all_urls")])),
@@ -20,7 +20,7 @@ enum AppAssociations {
     ])
   ])
 
-  /// `/.well-known/apple-app-site-association`.
+  /// The content of `/.well-known/apple-app-site-association`.
   static let apple: JSON = .object([
     (
       "applinks",

@@ -74,10 +74,10 @@ struct SandboxGateway: Sendable {
   var settings: GatewayOptions
   /// The accounts, by e-mail address.
   var accounts: [String: Account] = [:]
-  /// The activations, by token.
+  /// The activations of accounts, by the token in the e-mail's link.
   var activations: [String: Activation] = [:]
   var mails: [Mail] = []
-  /// The logins, by state.
+  /// The gateway's own code flows at the provider, by their `state`.
   var logins: [String: Login] = [:]
   var sessionTokens: [String: SessionToken] = [:]
   /// Authorization requests that wait for a session, by `okta_key`.

@@ -4,27 +4,27 @@
 public enum Endpoint: String, CaseIterable, Sendable {
   /// The start page: users, passwords, and a configuration for clients.
   case home
-  /// OpenID Connect Discovery §4.
+  /// The discovery document (OpenID Connect Discovery §4).
   case discovery
   /// The signing keys (RFC 7517 §5).
   case jwks
-  /// RFC 6749 §3.1.
+  /// The authorization endpoint (RFC 6749 §3.1).
   case authorize
   /// The pages before the redirect: sign in, create an account, choose an account, consent.
   case interaction
-  /// RFC 9126 §2.
+  /// Pushed authorization requests (RFC 9126 §2).
   case pushed
-  /// RFC 6749 §3.2.
+  /// The token endpoint (RFC 6749 §3.2).
   case token
-  /// OpenID Connect Core §5.3.
+  /// Userinfo (OpenID Connect Core §5.3).
   case userinfo
-  /// RFC 7009.
+  /// Revocation of tokens (RFC 7009).
   case revocation
-  /// RFC 7662.
+  /// Introspection of tokens (RFC 7662).
   case introspection
-  /// OpenID Connect RP-Initiated Logout §2.
+  /// The logout page (OpenID Connect RP-Initiated Logout §2).
   case endSession
-  /// A device asks for a code (RFC 8628 §3.1).
+  /// The endpoint at which a device asks for a code (RFC 8628 §3.1).
   case deviceAuthorization
   /// The page on which the device's user types the code (RFC 8628 §3.3).
   case device
@@ -40,7 +40,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case profileUpdate
   /// The host's back end: a report of a failure, without secrets.
   case errorReport
-  /// Sends a code or link, in Auth0's dialect.
+  /// The endpoint that sends a one-time code or a link, in Auth0's dialect.
   case passwordless
   /// The page that the link of a passwordless sign-in opens.
   case passwordlessLink

@@ -10,7 +10,7 @@ public struct SandboxRequest: Sendable {
   public var path: String
   /// The query, still percent-encoded, without the question mark.
   public var query: String
-  /// Names in lower case.
+  /// The headers, with their names in lower case.
   public var headers: [String: String]
   public var body: [UInt8]
 

@@ -28,7 +28,7 @@ struct SigningKey: Sendable {
 }
 
 struct SigningKeys: Sendable {
-  /// The first algorithm signs.
+  /// The algorithms that have a key. The first algorithm signs by default.
   let algorithms: [SignatureAlgorithm]
   private var current: [SigningKey] = []
   /// Keys from before a rotation, which are still published.

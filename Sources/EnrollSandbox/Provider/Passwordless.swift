@@ -32,7 +32,7 @@ struct Passwordless: Codable, Sendable {
 
   /// The codes, by address or number.
   private var codes: [String: Code] = [:]
-  /// The links, by ticket.
+  /// The links, by the ticket that each link contains.
   private var links: [String: Link] = [:]
   private(set) var messages: [Message] = []
 

@@ -13,7 +13,7 @@ public struct SandboxClient: Sendable, Equatable {
   /// The registered redirect URIs. They are compared byte by byte, except that a loopback address matches with any
   /// port (RFC 8252 §7.3).
   public var redirectURIs: [String]
-  /// Compared as ``redirectURIs``.
+  /// The registered post-logout redirect URIs, which are compared like ``redirectURIs``.
   public var postLogoutRedirectURIs: [String]
   /// The URI to which the gateway returns if it does not know which authorization request to continue (flows.md §4).
   public var fallbackURI: String?

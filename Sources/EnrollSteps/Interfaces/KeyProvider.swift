@@ -22,7 +22,7 @@ public struct KeySlot: Sendable {
 
 /// Whether a provider can be used on this machine now. The text says why not, and what would help.
 public enum KeyPresence: Equatable, Sendable {
-  /// It can be used.
+  /// The provider can be used.
   case present
   /// The provider exists, but is locked: the user has to unlock it.
   case locked(String)

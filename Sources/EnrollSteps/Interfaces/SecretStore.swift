@@ -30,7 +30,7 @@ extension SecretStore {
 public struct SecretName: Equatable, Sendable {
   /// The id of the store, base64url, as in the `keys` file.
   public var storeID: String
-  /// A random id, base64url.
+  /// The id of the item, random, base64url.
   public var item: String
 
   public init(storeID: String, item: String) {

@@ -23,6 +23,6 @@ extension Transport {
   /// The default for a host's own transport, which decides by itself which servers it trusts.
   public var trust: String { "host" }
 
-  /// A transport without preparation.
+  /// The default for a transport that needs no preparation: it returns at once.
   public func becomeReady(cancellation: any Cancellation) {}
 }

@@ -13,7 +13,7 @@ public enum FileOperation: String, Sendable, CaseIterable {
 /// A system call failed.
 public struct FileFault: Error, Equatable, Sendable {
   public var operation: FileOperation
-  /// `errno`.
+  /// The `errno` of the system call.
   public var number: Int32
 
   public init(_ operation: FileOperation, _ number: Int32) {
@@ -37,13 +37,13 @@ public struct FileStatus: Equatable, Sendable {
   public enum Kind: Sendable { case file, folder, symbolicLink, other }
 
   public var kind: Kind
-  /// Permission bits, 0o7777.
+  /// The permission bits (mask 0o7777).
   public var permissions: UInt32
   public var owner: UInt32
   public var links: UInt64
   public var device: UInt64
   public var inode: UInt64
-  /// Bytes.
+  /// The size in bytes.
   public var size: Int64
   /// When the content was last changed, in nanoseconds since 1970.
   public var modified: Int64

@@ -5,7 +5,7 @@ public import EnrollSteps
 public import EnrollCrypto
 public import EnrollPosix
 
-/// The durable store.
+/// The durable store, in files.
 public final class FileTokenStore: TokenStore, PINStore, Sendable {
   /// How long a reader trusts that the open folder is still at the store's path (store.md, Memory and the disk).
   private static let trustedNanoseconds: Int64 = 1_000_000_000

@@ -144,7 +144,7 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
   }
 
   private final class Registration: Sendable {
-    /// Held across network requests.
+    /// This mutex is held across network requests.
     let mutex = TimedMutex()
     let client = Guarded<RegisteredClient?>(nil, by: Mutex())
   }

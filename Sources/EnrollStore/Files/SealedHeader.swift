@@ -29,7 +29,7 @@ struct SealedHeader: Equatable {
   /// A value that only the sealing key produces.
   var commitment: [UInt8]
 
-  /// The 160 bytes.
+  /// The 160 bytes of the header.
   func encoded() throws(CryptoError) -> [UInt8] {
     var bytes = Self.magic
     bytes.reserveCapacity(Self.count)

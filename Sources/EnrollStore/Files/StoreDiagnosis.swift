@@ -12,7 +12,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
   public static let fileLimit = 1000
 
   public var owner: UInt32
-  /// Permission bits, 0o7777.
+  /// The permission bits (mask 0o7777).
   public var permissions: UInt32
   /// Names of the providers that have the store's key; empty if the store has no keys yet.
   public var keyProviders: [String] = []
@@ -38,7 +38,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
   public struct WrongMode: Equatable, Sendable {
     /// The name within the store's folder. It does not reveal the account's name.
     public var name: String
-    /// Permission bits, 0o7777.
+    /// The permission bits (mask 0o7777).
     public var permissions: UInt32
   }
 

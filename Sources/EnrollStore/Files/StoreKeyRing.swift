@@ -123,7 +123,7 @@ final class StoreKeyRing: @unchecked Sendable {
     return try reload()
   }
 
-  /// Called with `opening` held.
+  /// Opens the keys on disk again. Called with `opening` held.
   private func reload() throws(EnrollError) -> StoreKeys {
     guard let opened = try openedFile() else { throw StoreKeyRing.missing }
     locked { loaded = opened }

@@ -9,7 +9,7 @@ struct AccountFileNames {
   private static let temporarySuffix = StoreNames.temporary("")
   private static let reserveSuffix = StoreNames.reserveSuffix
 
-  /// 32 hexadecimal digits.
+  /// The beginning of all names of the account: its tag as 32 hexadecimal digits.
   let stem: String
 
   init(tag: [UInt8]) { stem = StoreNames.hex(tag) }

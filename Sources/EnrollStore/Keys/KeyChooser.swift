@@ -17,7 +17,7 @@ public struct KeyCandidate: Equatable, Sendable {
 public struct KeyDecision: Equatable, Sendable {
   /// The chosen provider; nil if no provider can be chosen, because a provider is locked, or no provider is present.
   public var provider: String?
-  /// One sentence.
+  /// The reason for the choice, as one sentence.
   public var reason: String
 }
 

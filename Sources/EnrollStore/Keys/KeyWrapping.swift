@@ -8,7 +8,7 @@ public import EnrollJSON
 
 /// Wraps and unwraps keys with a key of 32 bytes, for the providers that have such a key.
 public enum KeyWrapping {
-  /// Bytes.
+  /// The number of bytes of a key.
   public static let keyCount = 32
   private static let saltCount = 32
 

@@ -13,7 +13,7 @@ public final class PassphraseKeyProvider: KeyProvider {
   public static let providerName = "passphrase"
 
   private static let saltCount = 32
-  /// log2 of N.
+  /// The logarithm of scrypt's N to the base 2.
   private static let cost: Int64 = 17
   /// The costs that are accepted. EnrollKit writes no higher cost (2^18 needs 256 MiB); a lower cost does not
   /// protect the key.

@@ -161,7 +161,7 @@ public struct Dialect: Sendable {
     let wrapper: String?
     /// The members of the answer; nil for all members.
     let claims: [String]?
-    /// Provider-specific names of claims.
+    /// The provider's own names for claims.
     let names: [String: String]
     let emailVerified: IDToken.Shape
     let requiresUserAgent: Bool
@@ -178,7 +178,8 @@ public struct Dialect: Sendable {
   }
 
   struct Revocation: Sendable {
-    /// `token`: the token alone is enough; `own`: a proprietary protocol instead of RFC 7009.
+    /// How the provider revokes tokens. `token`: a request with the token alone is enough; `own`: a proprietary
+    /// protocol instead of RFC 7009.
     enum Style: String, CaseIterable, Sendable { case rfc7009, token, own, none }
     enum PublicClient: String, CaseIterable, Sendable { case accepted, refused }
     let style: Style

@@ -38,7 +38,7 @@ final class DialectReader {
 
   func texts(_ key: String) throws(DialectError) -> [String]? { try read(key, "texts") { Self.texts($0) } }
 
-  /// A value of an enumeration.
+  /// The member as a value of an enumeration.
   func word<Word: RawRepresentable & CaseIterable>(
     _ key: String, _ type: Word.Type = Word.self
   ) throws(DialectError) -> Word? where Word.RawValue == String {

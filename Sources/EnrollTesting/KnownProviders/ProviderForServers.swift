@@ -156,7 +156,7 @@ public final class ProviderForServers: Transport, @unchecked Sendable {
     } else if ["facebook", "github"].contains(fake.id), request.url == fake.address(of: .userinfo),
       var profile = (try? JSON.parse(response.body))?.object
     {
-      // Facebook does not say whether an address is verified.
+      // Facebook's profile does not say whether the address is verified.
       if fake.id == "facebook" { profile["email_verified"] = nil }
       person.edit(&profile)
       response.body = JSON.object(profile).serialized()
@@ -228,8 +228,8 @@ public final class ProviderForServers: Transport, @unchecked Sendable {
     return nil
   }
 
-  /// Checks `appsecret_proof` (Facebook, Securing Graph API Requests). Then it replaces the URL, which names a version
-  /// of the API, with the URL of the dialect.
+  /// Checks `appsecret_proof` (Facebook, Securing Graph API Requests). Then the request's URL, which names a version
+  /// of the API, is replaced with the URL from the dialect.
   private func graphRefusal(_ request: inout HTTPRequest) -> String? {
     let query = parameters(of: request.url)
     let path = request.url.prefix { $0 != "?" }.dropFirst("https://graph.facebook.com/".count)
