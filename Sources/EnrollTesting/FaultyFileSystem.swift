@@ -10,7 +10,7 @@ public final class FaultyFileSystem: FileSystem {
   public struct Call: Sendable {
     /// The operation of the file system.
     public var operation: FileOperation
-    /// The file's name; nil if the operation has none.
+    /// The file's name; nil if the operation has no file name.
     public var name: String?
   }
 

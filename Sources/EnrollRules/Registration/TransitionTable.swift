@@ -82,7 +82,7 @@ public enum TransitionTable {
 
 extension RegistrationState {
   /// The state after `event`.
-  /// - Throws: `.illegalState` if the table has no such transition; the state does not change.
+  /// - Throws: `.illegalState` if the table has no such transition; the state then stays the same.
   public func after(_ event: RegistrationEvent) throws(EnrollError) -> RegistrationState {
     guard let target = TransitionTable.target(from: kind, on: event.kind) else { throw illegal(event) }
     switch event {

@@ -45,7 +45,7 @@ public struct RenewalBackoff: Equatable, Sendable {
   }
 
   /// Whether the metadata is fetched again before the next attempt: at once if the endpoint seems to have moved,
-  /// otherwise only if the failure repeats. A server at the old URL may send any response, or none.
+  /// otherwise only if the failure repeats. A server at the old URL may send any response, or no response.
   package var metadataDoubt: DocumentDoubt { hasMoved ? .certain : failures > 1 ? .onceOld : .none }
 
   /// Whether EnrollKit chose the pause, not the provider: no server responded like a token endpoint, or a server has

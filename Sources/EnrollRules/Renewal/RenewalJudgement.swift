@@ -58,7 +58,7 @@ public enum RenewedIDTokenShows: Sendable, CaseIterable {
   /// The response continues this session: it has the same issuer and user, is for this client, and breaks no
   /// rule.
   case sameSession
-  /// The response continues this session, but breaks a rule, such as one about a time, a hash or the
+  /// The response continues this session, but breaks a rule, for example a rule about a time, a hash or the
   /// authentication class.
   case defect
   /// Another session: `iss` or `sub` is different, this client is not in `aud`, or `azp` is another client.

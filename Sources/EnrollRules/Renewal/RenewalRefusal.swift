@@ -4,11 +4,11 @@
 /// A 4xx response to a refresh token other than `invalid_grant` (reliability.md, What the answer to a refresh token
 /// means).
 public struct RenewalRefusal: Equatable, Sendable {
-  /// No renewal is sent until the pause is over. The same refusal after the pause ends the session.
+  /// The pause in which no renewal is sent. The same refusal after the pause ends the session.
   public var pause: Expiry
   /// The status of the response, 400 to 499.
   public var httpStatus: Int
-  /// The server's error code; nil if it sent none.
+  /// The server's error code; nil if it sent no code.
   public var oauthError: String?
   /// The server's `error_description`.
   public var oauthErrorDescription: String?

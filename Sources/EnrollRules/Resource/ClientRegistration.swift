@@ -7,7 +7,7 @@ import EnrollJSON
 /// The metadata with which a client is registered.
 package struct ClientRegistration: Equatable, Sendable {
   package var redirectURI: String
-  /// The name of the client that the server's pages show; nil for none.
+  /// The name of the client that the server's pages show; nil for a client without a name.
   package var name: String?
   /// The scopes that the client will request; empty if the server refuses to register scopes.
   package var scopes: [String] = []

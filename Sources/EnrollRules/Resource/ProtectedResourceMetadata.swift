@@ -14,7 +14,7 @@ package struct ProtectedResourceMetadata: Equatable, Sendable {
 
   /// `resource`: the resource that the metadata describe.
   package var resource: String
-  /// `authorization_servers`: issuers, at least one.
+  /// `authorization_servers`: the issuers of the resource's servers, at least one issuer.
   package var servers: [Issuer]
   /// `scopes_supported`; nil if it is missing.
   package var scopes: [String]?

@@ -7,7 +7,7 @@ package import EnrollJSON
 /// The purpose of a registered client. Each resource, redirect URI and server has its own client. A client that was
 /// registered with some trust settings is not used with others.
 public struct RegistrationName: Equatable, Hashable, Sendable {
-  /// The four arguments of `init` as text, separated by line feeds. None of them contains a line feed.
+  /// The four arguments of `init` as text, separated by line feeds. No argument contains a line feed.
   public let text: String
 
   package init(issuer: Issuer, redirectURI: String, resource: ResourceIdentifier, trust: String) {
@@ -25,7 +25,7 @@ public struct RegisteredClient: Equatable, Sendable {
   public var secretMethod: ClientSecretMethod?
   /// `client_secret_expires_at`, by the device's clock; nil if the secret never expires.
   public var secretExpiresAt: UnixTime?
-  /// The URL and token for deleting the client; nil if the server gave none.
+  /// The URL and token for deleting the client; nil if the server did not send them.
   public var management: ClientManagement?
   /// The scopes with which the client was registered; the server grants the client no other scopes. Empty if
   /// it was registered without scopes.
@@ -55,7 +55,7 @@ public struct RegisteredClient: Equatable, Sendable {
     self.configuration = configuration
   }
 
-  /// Whether the client's secret, if it has one, has not expired.
+  /// Whether the client can be used: its secret has not expired, or it has no secret.
   package func isUsable(at now: UnixTime) -> Bool { secretExpiresAt.map { now < $0 } ?? true }
 
   /// Whether the client may request these scopes.

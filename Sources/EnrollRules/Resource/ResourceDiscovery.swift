@@ -8,7 +8,7 @@ public struct ResourceDiscovery: Equatable, Sendable {
   /// The resource that tokens are for. If metadata is published only for the whole server, this is the server's
   /// origin.
   public let resource: String
-  /// Where the resource's metadata was found; nil for a resource that has none.
+  /// The URL at which the resource's metadata was found; nil for a resource without metadata.
   public let metadataURI: String?
   /// The resource's own name for itself, which nothing proves; nil if the resource has no name.
   public let name: String?

@@ -25,7 +25,8 @@ public struct ResourceRequest: Sendable {
   /// Whether to register again, because the server has deleted the client. If the server refused the client at a
   /// renewal, the client is registered again even if this is false.
   public var again = false
-  /// The value of `WWW-Authenticate` of the resource's 401 or 403, if the host has one. Its scopes are requested.
+  /// The value of `WWW-Authenticate` of the resource's 401 or 403, if the host got such a response. The scopes in this
+  /// challenge are requested.
   public var challenge: String?
   /// The result of an earlier discovery; nil: the resource is discovered again.
   public var discovery: ResourceDiscovery?

@@ -3,7 +3,8 @@
 public import EnrollCrypto
 public import EnrollJSON
 
-/// The values of one account. All except the last two belong to the confirmed session, and are nil without one.
+/// The values of one account. All values except the last two belong to the confirmed session, and are nil if there is
+/// no such session.
 public struct AccountSnapshot: Equatable, Sendable {
   /// The verified claims about the user who is signed in.
   public var profile: JSONObject?
@@ -58,7 +59,7 @@ public struct WaitingSignIn: Equatable, Sendable {
   /// Identifies the question to the user in the state
   /// ``RegistrationState/awaitingConfirmation(transactionID:profile:)``.
   public var transactionID: TransactionID
-  /// The verified claims about the user who is to confirm; empty if the provider sends none.
+  /// The verified claims about the user who is to confirm; empty if the provider sends no claims.
   public var profile: JSONObject
   /// The registration type of the sign-in: `SOCIAL`, `PASSWORDLESS` or nil.
   public var registrationType: String?

@@ -1,4 +1,4 @@
-// Access tokens for audiences as JSON for the store. A session without such tokens has no member for them.
+// Access tokens for audiences as JSON for the store. If a session has no such tokens, the JSON has no member for them.
 
 import EnrollCrypto
 import EnrollJSON

@@ -27,7 +27,7 @@ public struct OutboxEntry: Equatable, Sendable {
     public var token: Secret
     /// `refresh_token` or `access_token` (RFC 7009 §2.1).
     public var hint: String
-    /// `sub` of the token's user; nil if it is unknown. It is not sent.
+    /// The `sub` of the token's user, which is not sent; nil if it is unknown.
     public var user: String?
     /// The access token to send as bearer, for servers that require one when a public client revokes.
     public var bearer: Secret?

@@ -1,5 +1,5 @@
 // The PIN of an account (store.md, PIN): the record is sealed with the account's own key, which only the PIN opens. A
-// try is counted before it is checked, so that killing the process gives nobody an extra try.
+// try is counted before the PIN is checked, so that nobody gets an extra try by killing the process.
 
 public import EnrollCrypto
 import EnrollJSON
@@ -93,7 +93,8 @@ public struct PINEnvelope: Equatable, Sendable {
   /// Seconds until a try is checked; 0 if it is checked at once.
   public func secondsToWait(at moment: Moment) -> Int64 {
     guard let pause else { return 0 }
-    // A date that was set back does not lengthen the pause. A reboot does not shorten it: then the date decides.
+    // A date that was set back does not lengthen the pause. A reboot does not shorten the pause, because the date
+    // decides after a reboot.
     return min(max(0, pause.secondsLeft(at: moment)), pause.lifetimeSeconds)
   }
 

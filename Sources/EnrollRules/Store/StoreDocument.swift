@@ -15,8 +15,8 @@ public struct AccountDocument: Equatable, Sendable {
     "account", newest: 3, [AccountForms.provenIDTokens, { .success($0) }])
 
   public var account: AccountName
-  /// Random, made with the account's first record and kept by every later one. Within one lineage the
-  /// generation only grows, so a restored older copy is recognised.
+  /// A random text, which is made with the account's first record and kept in every later record. Within one lineage
+  /// the generation only grows, so a restored older copy is recognised.
   public var lineage: String
   public var content: Content
 

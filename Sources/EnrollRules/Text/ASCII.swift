@@ -31,7 +31,7 @@ public enum ASCII {
     return left.elementsEqual(right) { lowercased($0) == lowercased($1) }
   }
 
-  /// Byte equality. `String ==` compares by canonical equivalence, which no protocol uses.
+  /// Whether two texts have the same bytes. `String ==` compares by canonical equivalence, which no protocol uses.
   @_optimize(speed)
   @inline(never)
   public static func equals(_ left: String, _ right: String) -> Bool {

@@ -66,7 +66,7 @@ extension StrictURL {
 
   public var hostText: String? { host.map { text($0) } }
 
-  /// Scheme, host and, if there is one, port: the only parts that an error may show (R40).
+  /// Scheme, host and port (if the URL has a port): the only parts that an error may show (R40).
   package var shownOrigin: String {
     text(scheme) + "://" + (hostText ?? "") + (port.map { ":\($0)" } ?? "")
   }

@@ -30,7 +30,7 @@ public struct AccessToken: Equatable, Sendable {
 
 /// The outcome of asking for a valid access token.
 public enum AccessOutcome: Equatable, Sendable {
-  /// The token works. If possible, it lasts at least as long as the caller requested.
+  /// The token works. If possible, it is valid for at least the time that the caller requested.
   case valid(AccessToken)
   /// The token was due for renewal and could not be renewed now; it still works.
   case stale(AccessToken, reason: EnrollError)
@@ -39,7 +39,7 @@ public enum AccessOutcome: Equatable, Sendable {
   /// The provider refused to renew, or to issue a token for that audience, but did not end the session. The account's
   /// record is kept.
   case rejected(reason: EnrollError)
-  /// The session is over, or there never was one: the user has to sign in. The provider may have given a reason.
+  /// The session is over, or there never was a session: the user has to sign in. The provider may have given a reason.
   case reauthenticate(reason: String, oauthErrorDescription: String? = nil)
   /// The store is locked: its key is unavailable.
   case storeLocked
@@ -101,8 +101,8 @@ extension AccessOutcome {
     }
   }
 
-  /// The token that works now, or the error that says why there is none. Every interface converts outcomes with this
-  /// property.
+  /// The token that works now, or the error that says why there is no token. Every interface converts outcomes with
+  /// this property.
   public var result: Result<AccessToken, EnrollError> {
     switch self {
     case .valid(let token), .stale(let token, _): .success(token)

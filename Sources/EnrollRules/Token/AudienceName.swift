@@ -4,8 +4,8 @@
 extension TokenAudience {
   /// Whether these bytes name this audience.
   /// - Parameters:
-  ///   - resource: empty for none.
-  ///   - scopes: separated by single spaces, in any order; empty for none.
+  ///   - resource: the audience's resource; empty for an audience without a resource.
+  ///   - scopes: the audience's scopes, separated by single spaces, in any order; empty for no scopes.
   @_optimize(speed)
   public func isNamed(resource: UnsafeRawBufferPointer, scopes: UnsafeRawBufferPointer) -> Bool {
     if let own = self.resource {

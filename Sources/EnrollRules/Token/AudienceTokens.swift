@@ -1,5 +1,6 @@
-// The access tokens of a session in addition to its own: one for each audience that a caller requested. They belong
-// to the session: they are obtained with its refresh token, stored in its record, and deleted with it.
+// The access tokens of a session in addition to its own: one for each audience that a caller requested. These tokens
+// belong to the session: they are obtained with its refresh token, stored in its record, and deleted together with the
+// session.
 
 public import EnrollCrypto
 
@@ -30,7 +31,7 @@ public struct AudienceToken: Equatable, Sendable {
   }
 }
 
-/// The token of one audience, or the reason why there is none.
+/// The token of one audience, or the reason why there is no token.
 public struct AudienceEntry: Equatable, Sendable {
   /// The audience of the token.
   public let audience: TokenAudience
@@ -71,12 +72,12 @@ public struct AudienceTokens: Equatable, Sendable {
   /// Whether there is no token for another audience.
   public var isEmpty: Bool { entries.isEmpty }
 
-  /// The entry of an audience; nil if there is none.
+  /// The entry of an audience; nil if it has no entry.
   public subscript(audience: TokenAudience) -> AudienceEntry? {
     entries.first { $0.audience == audience }
   }
 
-  /// Adds an entry in place of the audience's earlier one.
+  /// Adds an entry, which replaces the audience's earlier entry.
   package mutating func put(_ entry: AudienceEntry) {
     entries.removeAll { $0.audience == entry.audience }
     while let index = givingWay(to: entry) { entries.remove(at: index) }
@@ -125,7 +126,7 @@ extension AudienceEntry {
 }
 
 extension TokenSet {
-  /// The access token for an audience, or the session's own; nil if there is none.
+  /// The access token for an audience, or the session's own; nil if there is no such token.
   package func access(for audience: TokenAudience?) -> AccessGrant? {
     guard let audience else {
       return AccessGrant(AccessToken(self), expiry)

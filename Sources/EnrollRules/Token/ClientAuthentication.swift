@@ -1,7 +1,6 @@
-// How the client authenticates at the provider's endpoints (RFC 6749 §2.3). A public client only sends its
-// client id. Some providers give native clients a secret anyway. Every copy of the app has the secret, so it
-// is sent but protects nothing (RFC 8252 §8.5). A client with a key signs an assertion for each request
-// (private_key_jwt).
+// How the client authenticates at the provider's endpoints (RFC 6749 §2.3). A public client only sends its client id.
+// Some providers give even native clients a secret. Every copy of the app has that secret, so it is sent, but protects
+// nothing (RFC 8252 §8.5). A client with a key signs an assertion for each request (private_key_jwt).
 
 package import EnrollCrypto
 

@@ -1,5 +1,5 @@
-// A private key in the form in which providers issue it: PKCS #8 in PEM (RFC 7468 §10), such as Apple's `.p8` files.
-// Refused: keys that are encrypted or in another form, two keys in one text, and every key that ``PrivateKey`` refuses.
+// A private key in the form in which providers issue it: PKCS #8 in PEM (RFC 7468 §10), such as Apple's `.p8` files. A
+// key is refused if it is encrypted or in another form, if the text has two keys, or if ``PrivateKey`` refuses it.
 
 package import EnrollCrypto
 

@@ -1,5 +1,5 @@
-// A client's private key as a JWK (RFC 7517, RFC 7518 §6). Refused: keys of other kinds, private and public halves that
-// do not match, RSA keys without their primes, and every key that ``PublicKey`` refuses.
+// A client's private key as a JWK (RFC 7517, RFC 7518 §6). A key is refused if it is of another kind, if its private
+// and public halves do not match, if it is an RSA key without its primes, or if ``PublicKey`` refuses it.
 
 import EnrollCrypto
 import EnrollJSON

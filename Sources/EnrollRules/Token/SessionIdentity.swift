@@ -9,7 +9,7 @@ package import EnrollJSON
 package struct SessionIdentity: Sendable {
   package let tokens: TokenSet
   let issuer: Issuer
-  /// The subject of the last verified id_token or, without one, of userinfo; nil if neither has one.
+  /// The subject of the last verified id_token or, without one, of userinfo; nil if neither has a subject.
   package let subject: String?
   let clientID: ClientID
   /// ``Configuration/withoutExpirySeconds``.

@@ -14,7 +14,7 @@ public struct TokenAudience: Equatable, Sendable {
   public let scopes: [String]
 
   /// - Parameters:
-  ///   - scopes: in any order; nil for none.
+  ///   - scopes: the scopes in any order; nil for no scopes.
   ///   - allowsLoopbackHTTP: whether `http` to a loopback address is allowed, too.
   /// - Returns: nil, which means the session's own token, if neither a resource nor scopes are given.
   /// - Throws: `.invalidArgument` with field `resource` or `scope`.

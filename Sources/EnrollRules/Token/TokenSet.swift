@@ -6,9 +6,9 @@ public import EnrollCrypto
 public struct TokenSet: Equatable, Sendable {
   /// The token that requests carry.
   public var accessToken: Secret
-  /// The token's type as the server spelt it: `Bearer`, `DPoP`.
+  /// The token's type as the server spelt it: `Bearer` or `DPoP`.
   public var tokenType: String
-  /// The token that is exchanged for the next tokens; nil if the provider gave none.
+  /// The token that is exchanged for the next tokens; nil if the provider did not issue one.
   public var refreshToken: Secret?
   /// When the refresh token expires; nil if the provider's last response does not say.
   public var refreshExpiry: Expiry?

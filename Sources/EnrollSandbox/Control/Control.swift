@@ -10,7 +10,7 @@ public struct SandboxSession: Sendable, Equatable {
   public var scopes: [String]
   /// How many refresh tokens the session has had; 0 if it never had one.
   public var generation: Int
-  /// `reuse`, `codeReuse`, `revoked`, `signedOut`, `ended`; nil while the session is live.
+  /// Why the session ended: `reuse`, `codeReuse`, `revoked`, `signedOut`, `ended`; nil while the session is live.
   public var end: String?
 }
 

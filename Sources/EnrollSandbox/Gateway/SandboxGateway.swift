@@ -27,7 +27,7 @@ struct SandboxGateway: Sendable {
 
   struct Account: Codable, Sendable {
     var status: Status
-    /// Every status so far, including the current one.
+    /// Every status that the user has had, including the current status.
     var history: [Status]
     var userName: String?
 
@@ -86,8 +86,9 @@ struct SandboxGateway: Sendable {
 
 extension SandboxGateway {
 
-  /// Registers an address: STAGED, then PROVISIONED with a token by e-mail. A user without a password gets another token. A
-  /// user who has an account gets an e-mail that says so; the page is the same in both cases.
+  /// Registers an address: the status is STAGED and then PROVISIONED, and a token is sent by e-mail. A user without a
+  /// password gets another token. A user who has an account gets an e-mail that says so; the page is the same in both
+  /// cases.
   mutating func register(
     _ email: String, clientID: String, isTaken: Bool, token: String, issuer: String, now: Int64
   ) {

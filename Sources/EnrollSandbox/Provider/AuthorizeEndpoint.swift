@@ -1,5 +1,5 @@
 // The authorization endpoint: it reads the request, and then redirects the browser to the pages or, with
-// `prompt=none`, answers at once. RFC 6749 §4.1, OpenID Connect Core §3.1.2, RFC 9207.
+// `prompt=none`, answers at once (RFC 6749 §4.1, OpenID Connect Core §3.1.2, RFC 9207).
 
 import Foundation
 

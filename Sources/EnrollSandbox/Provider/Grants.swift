@@ -21,7 +21,7 @@ struct Family: Codable, Sendable, Equatable {
   let grant: UserGrant
   /// The number of families that began before this family.
   let number: Int
-  /// The generation of the current refresh token; 0 if there was never one.
+  /// The generation of the current refresh token; 0 if the family never had a refresh token.
   var generation = 0
   var refreshToken: String?
   var rotatedAt: Int64

@@ -36,7 +36,7 @@ struct Passwordless: Codable, Sendable {
   private var links: [String: Link] = [:]
   private(set) var messages: [Message] = []
 
-  /// Sends a code, which replaces an older one.
+  /// Sends a code, which replaces an older code.
   mutating func sendCode(to address: String, realm: String, clientID: String, now: Int64) {
     var generator = SystemRandomNumberGenerator()
     let digits = String(Int.random(in: 1_000_000...1_999_999, using: &generator)).dropFirst()

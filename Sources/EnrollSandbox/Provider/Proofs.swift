@@ -85,7 +85,7 @@ struct ProofMemory: Sendable {
 }
 
 extension Provider {
-  /// The request's DPoP proof; nil if it has none.
+  /// The request's DPoP proof; nil if the request has no proof.
   func proof(of http: SandboxRequest, at endpoint: Endpoint) throws(OAuthRefusal) -> KeyProof? {
     guard options.dpop != .off, let text = http.headers["dpop"] else {
       if options.dpop == .required { throw KeyProof.refusal("the header DPoP is missing") }

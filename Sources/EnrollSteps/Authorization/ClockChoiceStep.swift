@@ -9,7 +9,8 @@ extension GrantStep {
   /// Verifies an id_token with one of the clocks that may be the server's.
   /// - Parameters:
   ///   - expected: the expectations, with the time of this machine's clock.
-  ///   - answered: the offset of the server's clock according to the response's `Date`; nil if it has none.
+  ///   - answered: the offset of the server's clock according to the response's `Date`; nil if the response has no
+  ///     `Date`.
   /// - Returns: the id_token, and the offset of the clock with which it was verified.
   /// - Throws: as ``ProviderDirectory/verify(_:expecting:cancellation:)``; the message names the clocks that were
   ///   tried.

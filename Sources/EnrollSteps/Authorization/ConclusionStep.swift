@@ -48,8 +48,8 @@ final class ConclusionStep: StateChangingStep {
   /// Accepts the transaction's answer, exchanges it, and stores the tokens or settles the transaction as failed.
   /// - Parameter mayContinueInBrowser: whether the transaction may continue in the browser instead of ending: with
   ///   another authorize request, which has no `offline_access`, or has `prompt=consent`.
-  /// - Throws: `.alreadySettled`, and nothing is exchanged; the exchange's error if nothing was sent; the errors of the
-  ///   store.
+  /// - Throws: `.alreadySettled`, in which case nothing was exchanged; the exchange's error if nothing was sent; the
+  ///   errors of the store.
   func conclude(
     _ transaction: TransactionRecord, mayContinueInBrowser: Bool = false,
     _ cancellation: (any Cancellation)? = nil,

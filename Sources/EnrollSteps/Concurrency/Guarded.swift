@@ -13,7 +13,7 @@ public final class Guarded<Value>: @unchecked Sendable {
     self.exclusion = exclusion
   }
 
-  /// Runs `body` with the value locked. Keep it short, and do no IO in it.
+  /// Runs `body` with the value locked. Keep `body` short, and do no IO in it.
   public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     exclusion.lock()
     defer { exclusion.unlock() }

@@ -19,7 +19,7 @@ package final class EngineContext: Sendable {
   package let provider: ProviderDirectory
   /// This is cancelled when the client is closed: after that nothing more is sent, and waits end.
   let closing: (any Cancellation)?
-  /// Reads the client's own key; nil if the client has none.
+  /// Reads the client's own key; nil if the client has no key.
   let clientKey: ClientKey.Reader?
   let events: EngineEvents
 

@@ -3,7 +3,7 @@
 import EnrollRules
 
 /// A step of the engine. A step has only constants: the context, the parts of the state that the step changes, and the
-/// steps that it calls. Steps are classes, because several steps call the same one.
+/// steps that it calls. Steps are classes, because several steps may call the same step.
 protocol EngineStep: AnyObject, Sendable {
   var context: EngineContext { get }
 }

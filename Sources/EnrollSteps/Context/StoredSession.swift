@@ -29,7 +29,7 @@ extension EngineContext {
       }
       return .none(.reauthenticate(reason: "no user is signed in"))
     }
-    // The old access token may outlive the session; a renewal has found that the session is over.
+    // A renewal has found that the session is over, although the old access token may not have expired.
     if let reason = record.sessionEnded {
       return .none(
         .reauthenticate(reason: reason, oauthErrorDescription: record.sessionEndedDescription))

@@ -10,7 +10,7 @@ public struct ClientFacts: Sendable {
   public var hasRegisteredClient = false
   /// Whether the provider no longer knows the registered client. False if this is unknown.
   public var isClientForgotten = false
-  /// The provider's metadata; nil before the first request for it.
+  /// The provider's metadata; nil before this metadata was requested for the first time.
   public var provider: ProviderMetadata?
   /// How far this device's clock is ahead of the provider's; nil if the responses have no date.
   public var secondsAheadOfServer: Int64?

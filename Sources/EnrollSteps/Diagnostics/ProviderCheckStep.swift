@@ -47,7 +47,7 @@ public final class ProviderCheckStep: EngineStep {
     return check
   }
 
-  /// - Returns: whether the client's key can be used, or the client has none.
+  /// - Returns: true if the client's key can be used, or if the client has no key.
   private func checkKey(_ check: inout ProviderCheck) -> Bool {
     do throws(EnrollError) {
       try requests.requireUsableKey()

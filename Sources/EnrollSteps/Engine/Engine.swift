@@ -39,7 +39,7 @@ public final class Engine: Sendable {
   /// - Parameters:
   ///   - hasOwnTransport: whether `transport` is the host's own, which does not use the configuration's trust settings.
   ///   - userAgent: the library's name and version, which requests send to servers.
-  ///   - clientKey: reads the client's own key (private_key_jwt); nil if the client has none.
+  ///   - clientKey: reads the client's own key (private_key_jwt); nil if the client has no key.
   ///   - closing: is cancelled when the client is closed.
   ///   - exclusion: makes the locks, one for each value that threads share.
   package convenience init(

@@ -8,8 +8,8 @@ import EnrollRules
 public struct KeyPlan: Sendable {
   /// The provider of the key.
   public enum Provider: Sendable {
-    /// A new store, or one that changes its provider, uses the best provider that is present. An existing
-    /// store uses the provider that has its key.
+    /// The best provider that is present, for a new store and for a store that changes its provider. An existing store
+    /// uses the provider that has its key.
     case automatic
     /// A key file; nil: `key` in the store's own folder.
     case file(path: String? = nil)

@@ -35,7 +35,7 @@ public protocol KeyProvider: AnyObject, Sendable {
   /// The provider's name in the `keys` file, such as `file`: ASCII letters, digits and hyphens.
   var name: String { get }
 
-  /// Called before the provider is chosen for a new store, or for one that changes its provider.
+  /// Called before a provider is chosen for a new store, or for a store that changes its provider.
   func presence() -> KeyPresence
 
   /// Wraps a store's new key. Before this returns, it may durably create what the provider needs for that.

@@ -18,14 +18,15 @@ public protocol TokenStore: AnyObject, Sendable {
   /// Protects accounts with PINs; nil if the store has no PINs.
   var pins: (any PINStore)? { get }
 
-  /// The newest committed record; nil if the account has none. Reading takes no lock. A change by another process is
-  /// visible within one second.
+  /// The newest committed record; nil if the account has no record. Reading takes no lock. A change by another process
+  /// is visible within one second.
   /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeRefused`, `.storeIO`, `.storeVersion`.
   func read(_ account: AccountName) throws(EnrollError) -> AccountRecord?
 
-  /// Reads the newest record (an empty one if there is none), calls `change` to edit it, and saves it durably before it
-  /// returns, all under the account's write lock. If `change` throws, or changes nothing, nothing is saved. The epoch
-  /// of an empty record has an arbitrary start, so that it never matches a renewal that began before a ``remove(_:)``.
+  /// Reads the newest record (or uses an empty record if the account has none), calls `change` to edit it, and saves
+  /// it durably before it returns, all under the account's write lock. If `change` throws, or changes nothing, nothing
+  /// is saved. The epoch of an empty record has an arbitrary start, so that it never matches a renewal that began
+  /// before a ``remove(_:)``.
   /// - Returns: the record as saved.
   @discardableResult
   func update(
@@ -85,9 +86,9 @@ public protocol TokenStore: AnyObject, Sendable {
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
   ) throws(EnrollError) -> [OutboxEntry]
 
-  /// The client that was registered under this name; nil if there is none. Reads the client, edits it and saves it
-  /// durably, as ``update(_:_:)`` does. `change` may wait for a server; during that time only other changes of the
-  /// client with this name have to wait. A store that implements this method must also implement
+  /// The client that was registered under this name; nil if there is no such client. Reads the client, edits it and
+  /// saves it durably, as ``update(_:_:)`` does. `change` may wait for a server; during that time only other changes
+  /// of the client with this name have to wait. A store that implements this method must also implement
   /// ``registeredClient(_:)``.
   @discardableResult
   func updateRegisteredClient(
@@ -99,16 +100,16 @@ public protocol TokenStore: AnyObject, Sendable {
   /// - Throws: `.storeFull`, `.storeIO`.
   func reserveSpace(_ name: RegistrationName) throws(EnrollError)
 
-  /// The client that was registered under this name; nil if there is none. This does not wait for a registration that
-  /// is in progress.
+  /// The client that was registered under this name; nil if there is no such client. This does not wait for a
+  /// registration that is in progress.
   func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient?
 
-  /// The stored documents of a provider; nil if none can be read. This never fails: if there are no documents, the
-  /// provider is asked.
+  /// The stored documents of a provider; nil if they are missing or cannot be read. This never fails, because the
+  /// documents can be fetched from the provider again.
   func providerDocuments(_ provider: ProviderName) -> ProviderDocuments?
 
-  /// Edits the stored documents of a provider, which are empty if there are none. Errors are ignored, because the
-  /// documents only save requests, and no caller depends on them.
+  /// Edits the stored documents of a provider, which are empty if nothing is stored yet. Errors are ignored, because
+  /// the documents only save requests, and no caller depends on them.
   func keepProviderDocuments(_ provider: ProviderName, _ change: (inout ProviderDocuments) -> Void)
 }
 

@@ -1,6 +1,6 @@
 // Links that the app receives: the link in the e-mail of a registration (flows.md §3), and the fallback link of a
-// gateway that could not return to the sign-in itself (flows.md §4). A link never completes a sign-in. It leads to a
-// URL for the browser, and only while a transaction waits for it.
+// gateway that could not return to the sign-in itself (flows.md §4). A link never completes a sign-in. The app gets a
+// URL for the browser in return, but only while a transaction waits for the link.
 
 public import EnrollRules
 

@@ -69,7 +69,7 @@ public final class LogoutStep: StateChangingStep {
     return try tellOfLogout(dropped, waited: outbox.endLogoutWait(), cancellation: cancellation)
   }
 
-  /// Forgets the installation id. The next use makes another one.
+  /// Deletes the installation id. At the next use EnrollKit makes another id.
   public func resetInstallationID() throws(EnrollError) { try store.resetInstallationID() }
 
   /// Revokes the session's tokens at the server, and erases them here. The provider's own session in the browser
@@ -157,7 +157,7 @@ public final class LogoutStep: StateChangingStep {
   private func told(of token: Secret, from source: TokenSet.Source, _ delivery: OutboxEntry.Delivery?)
     -> ProviderTold
   {
-    // A back end's session token has no meaning for the issuer, and must not be sent to it.
+    // A back end's session token has no meaning for the issuer, and must not be sent to the issuer.
     guard source == .issuer else {
       return .notPossible(reason: "a back end's session token cannot be revoked at the provider")
     }
@@ -263,7 +263,8 @@ public final class LogoutStep: StateChangingStep {
 
   /// Processes the redirect that follows a logout: finds the logout by its state, and reports its end once. The
   /// revocations that waited for the redirect may then be sent (``OutboxStep/sendOutbox(cancellation:)``).
-  /// - Throws: `.redirectMalformed`; `.unsolicited` if no logout of this account waits for it. Nothing has changed then.
+  /// - Throws: `.redirectMalformed`; `.unsolicited` if no logout of this account waits for this redirect. Nothing has
+  ///   changed then.
   public func finishLogout(_ url: String) throws(EnrollError) {
     let callback = try LogoutCallback(parsing: url, configured: configuration.redirectURI)
     var isOurs = false

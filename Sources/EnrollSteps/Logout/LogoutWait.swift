@@ -27,7 +27,7 @@ extension OutboxStep {
   func endLogoutWait(ofEveryAccount: Bool = false) -> [OutboxEntry] {
     var ended: [OutboxEntry] = []
     let name = account.qualifiedName
-    // If the outbox cannot be changed now, it keeps the messages until the pause is over.
+    // If the outbox cannot be changed now, the messages stay in the outbox until their pause is over.
     _ = try? store.updateOutbox { outbox throws(EnrollError) in
       for index in outbox.indices where context.isOurs(outbox[index]) {
         guard let awaited = outbox[index].awaitedLogout, ofEveryAccount || ASCII.equals(awaited, name) else {

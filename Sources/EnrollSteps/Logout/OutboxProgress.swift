@@ -14,7 +14,8 @@ struct OutboxProgress: Sendable {
     var sending: [OutboxEntry] = []
     /// The last messages that servers accepted or refused, in any thread.
     var delivered: [Delivered] = []
-    /// When the first wait for a browser at the provider's logout page ends; nil while the outbox has no such message.
+    /// When the first wait for a browser at the provider's logout page ends; nil while no message in the outbox waits
+    /// for a browser.
     var logoutWaitEnds: Instant?
     /// Tokens of users whose browser came back from the logout page. A sign-in that another account has begun does not
     /// delay their revocation.

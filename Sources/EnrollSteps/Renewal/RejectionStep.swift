@@ -21,12 +21,12 @@ public final class RejectionStep: EngineStep {
   private let access: AccessStep
   private let reports: RenewalReport
 
-  /// Tokens that replaced rejected ones, one for each audience.
+  /// The tokens that replaced rejected tokens, one for each audience.
   private let rejections: Guarded<[Rejection]>
 
   private struct Rejection {
     var audience: TokenAudience?
-    /// The epoch of the token that replaced the rejected one.
+    /// The epoch of the token that replaced the rejected token.
     var epoch: UInt64
     /// The time of the rejection.
     var since: Instant
@@ -67,7 +67,7 @@ public final class RejectionStep: EngineStep {
           return true
         }
         rejections.removeAll { $0.audience == audience }
-        // The stored epoch is that of the token that will replace the rejected one.
+        // The epoch belongs to the token that will replace the rejected token.
         rejections.append(Rejection(audience: audience, epoch: record.tokenEpoch &+ 1, since: now))
         return false
       }

@@ -14,8 +14,8 @@ public final class ClientRequests: EngineStep {
     self.nonces = nonces
   }
 
-  /// Reads the client's key, if the client has one. This happens before the user signs in, because the provider's token
-  /// endpoint refuses a client without its key, and the sign-in would fail at its end.
+  /// Reads the client's key, if the client has a key. This happens before the user signs in, because the provider's
+  /// token endpoint refuses a client without its key, and the sign-in would fail at its end.
   /// - Throws: `.configuration` with field `clientKeyFile`.
   func requireUsableKey() throws(EnrollError) { _ = try context.clientKey?() }
 

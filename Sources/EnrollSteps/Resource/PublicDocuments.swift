@@ -3,7 +3,7 @@
 
 import EnrollRules
 
-/// Fetches the documents, and remembers the URLs that have none.
+/// Fetches the documents, and remembers the URLs that have no document.
 struct PublicDocuments {
   private let transport: any Transport
   private let cancellation: (any Cancellation)?

@@ -163,8 +163,8 @@ public struct ResourceRegistrar: Sendable {
       client.clientSecret == nil ? nil : client.secretMethod.map { .string($0.rawValue) }
   }
 
-  /// The scopes that the host names, and the scopes for lack of which the resource has refused the session; nil if the
-  /// host names none.
+  /// The scopes that the host names, together with the scopes that the session lacked when the resource refused it;
+  /// nil if the host names no scopes.
   private static func named(_ request: ResourceRequest, _ challenge: ResourceChallenge?) -> [String]? {
     guard let scopes = request.scopes, let challenge, challenge.isForMoreScopes else { return request.scopes }
     return challenge.scopes(after: scopes)
@@ -219,7 +219,7 @@ public struct ResourceRegistrar: Sendable {
   }
 
   /// The stored client, or a new one. All processes that ask at the same time get the client that the first of them
-  /// registers. A client that another one replaces is deleted at its server.
+  /// registers. A client that is replaced by another client is deleted at its server.
   /// - Parameter before: the client that was stored when the call began. A request to register again also accepts a
   ///   stored client, if it is not `before`: that client was registered after the call began.
   private func registered(

@@ -23,7 +23,7 @@ public final class IntrospectionStep: EngineStep {
     _ subject: Introspection.Subject, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject {
     let (_, tokens) = try access.livingTokens()
-    // A back end's session token means nothing to the issuer, and must not be sent to it.
+    // A back end's session token has no meaning for the issuer, and must not be sent to the issuer.
     guard tokens.source == .issuer,
       let endpoint = try provider.metadata(cancellation: cancellation).introspectionEndpoint
     else { throw EnrollError(.unsupported, "the provider announces no introspection endpoint") }

@@ -42,8 +42,8 @@ final class AccountFile: RenewableAccount, Sendable {
 
   // MARK: Reading
 
-  /// - Parameter fresh: whether the disk is read now; if false, content that is at most a second old is returned from
-  ///   memory, too.
+  /// - Parameter fresh: whether the disk is read in any case; if false, content in memory is returned if it is at most
+  ///   a second old.
   func document(fresh: Bool) throws(EnrollError) -> AccountDocument? {
     let damage: EnrollError
     do {

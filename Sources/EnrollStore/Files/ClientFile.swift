@@ -70,7 +70,7 @@ final class ClientFile: @unchecked Sendable {
     writing = StoreLock(names.writeLock, in: store.folder)
   }
 
-  /// The saved client; nil if there is none. Takes no lock, unless the file is damaged.
+  /// The saved client; nil if no client was saved. Takes no lock, unless the file is damaged.
   func readOrSetAside() throws(EnrollError) -> RegisteredClient? {
     let damage: EnrollError
     do {

@@ -1,5 +1,5 @@
 // The durable replacement of one of the store's files. After a crash at any moment the file has its old content or its
-// new content; once the save has returned, it has the new content (store.md, Durable writes).
+// new content; after the save has returned, the file has the new content (store.md, Durable writes).
 
 import CPosix
 import EnrollRules
@@ -149,7 +149,7 @@ extension StoreFolder {
     return space
   }
 
-  /// Creates a file durably, if none with that name exists.
+  /// Creates a file durably, if no file with that name exists.
   /// - Returns: false if the file exists already. It is not changed.
   func make(_ name: String, with bytes: [UInt8], temporary: String) throws(EnrollError) -> Bool {
     do throws(FileFault) {

@@ -1,6 +1,6 @@
-// An open lock file. EnrollKit never removes lock files. If something else removes one, a lock on the removed file
-// excludes no other process, so the name is checked after locking. Closing the descriptor frees the lock, also when the
-// process dies. A forked child closes its copy in the fork handler.
+// An open lock file. EnrollKit never removes lock files. If another program removes a lock file, a lock on the removed
+// file excludes no other process. So after locking, EnrollKit checks that the file still has its name. Closing the
+// descriptor frees the lock, also when the process dies. A forked child closes its copy in the fork handler.
 
 import EnrollRules
 import EnrollPosix

@@ -54,7 +54,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
     self.init(OpenStore(folder, chooser, clock: clock, random: random, forms: forms), clock, random)
   }
 
-  /// The store in an existing folder; nil if there is none. Creates no folder.
+  /// The store in an existing folder; nil if there is no folder. Creates no folder.
   /// - Throws: as ``init(path:keys:clock:random:allowsNetworkFilesystem:system:)``.
   public static func existing(
     path: String, keys: KeyPlan, clock: any Clock, system: any FileSystem = PosixFileSystem()
@@ -211,7 +211,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
   }
 
   /// Erases all accounts of that name, at every provider and client.
-  /// - Throws: after erasing, the error of the first record that could not be read: its account may have that name.
+  /// - Throws: after erasing, the error of the first unreadable record, whose account may have that name.
   public func remove(named text: String) throws(EnrollError) {
     var failure: EnrollError?
     var meant: [AccountName] = []

@@ -35,8 +35,8 @@ final class StoreFolder: Sendable {
     try StoreFolder(path, system, allowsNetworkFilesystem, makes: false)
   }
 
-  /// Opens a folder that is not a store, such as the folder of a key file. The owner and the permissions of
-  /// the folder are not checked, only those of its files.
+  /// Opens a folder that is not a store, such as the folder of a key file. Only the owners and the permissions of the
+  /// files are checked, not those of the folder.
   /// - Throws: `.storeRefused`, also if there is no folder.
   convenience init(foreign path: String, system: any FileSystem) throws(EnrollError) {
     let path = try StoreFolder.absolute(path)

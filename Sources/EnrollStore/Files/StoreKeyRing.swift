@@ -60,7 +60,7 @@ final class StoreKeyRing: @unchecked Sendable {
   }
 
   /// Opens the keys on disk; nil if there is no `keys` file. If another process replaces the keys meanwhile, the
-  /// wrapping key of a slot that was read may be gone. The `keys` file has changed then, and is read again.
+  /// wrapping key of a slot that was read may be gone. In that case the `keys` file has changed, and is read again.
   private func openedFile() throws(EnrollError) -> Loaded? {
     while let (file, status) = try KeysFile.read(folder, as: form) {
       do throws(EnrollError) {

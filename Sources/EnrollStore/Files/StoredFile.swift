@@ -1,5 +1,5 @@
-// The sealed files of a store one by one, for diagnosis: which files open, which do not and why, and which were set
-// aside and can be put back. Nothing is changed. The result has no secret and no account name.
+// The sealed files of a store one by one, for diagnosis: which files open, which files do not open and why, and which
+// files were set aside and can be put back. Nothing is changed. The result has no secret and no account name.
 
 public import EnrollRules
 import EnrollSteps

@@ -75,7 +75,7 @@ final class KeyChooser: Sendable {
   }
 
   /// Unwraps one key with the first candidate that can open a slot of it.
-  /// - Returns: nil if no slot is for any candidate.
+  /// - Returns: the key; nil if no slot belongs to a candidate.
   /// - Throws: if every attempt failed, the first error; but `.storeLocked` has precedence, because the user can
   ///   unlock that provider.
   func open(_ keyID: [UInt8], in file: KeysFile) throws(EnrollError) -> Secret? {

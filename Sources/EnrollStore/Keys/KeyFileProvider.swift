@@ -2,8 +2,8 @@
 // be read without the key file. But a program that can read the user's files can read the key file, too (SECURITY.md).
 //
 // The file has `ENROLLKEY1`, one or more keys of 32 bytes with the newest first, and the first 8 bytes of the SHA-256
-// of all that. It has several keys only while a store moves from one key to the next, or if several stores share the
-// file.
+// of everything before them. The file has several keys only while a store moves from one key to the next, or if
+// several stores share the file.
 
 public import EnrollRules
 public import EnrollSteps
@@ -115,8 +115,8 @@ public final class KeyFileProvider: KeyProvider {
     guard !isShared else { return }
     let folder = try openFolder()
     guard let keys = try read(folder), let newest = keys.first else { return }
-    // New slots are wrapped with the newest key. If the discarded slot was wrapped with it, the store has moved to
-    // another provider, and the file is removed. Otherwise only the newest key is still needed.
+    // New slots are wrapped with the newest key. If the discarded slot was wrapped with the newest key, the store has
+    // moved to another provider, and the file is removed. Otherwise only the newest key is still needed.
     guard try unwrap(wrapped, slot, keys).index == 0 else { return try replace(folder, [newest]) }
     try folder.discard(fileName)
     try folder.sync()

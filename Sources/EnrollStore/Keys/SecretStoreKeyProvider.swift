@@ -14,7 +14,7 @@ public final class SecretStoreKeyProvider: KeyProvider {
   public let name: String
   private let store: any SecretStore
   private let random: any RandomSource
-  /// The name of the `SecretStore` in error messages: such as "the Secret Service".
+  /// The name of the `SecretStore` in error messages, such as "the Secret Service".
   private let title: String
 
   public init(
