@@ -71,7 +71,7 @@ public struct RenewalBackoff: Equatable, Sendable {
       bootID: pause.bootID, lifetimeSeconds: pause.lifetimeSeconds - saved)
   }
 
-  /// Seconds until another attempt is allowed, rounded up; nil if one is allowed now.
+  /// Seconds until another attempt is allowed, rounded up; nil if an attempt is allowed now.
   /// - Parameter forced: whether a user wants to try again; the user may know that an outage is over.
   public func secondsToWait(at moment: Moment, forced: Bool = false) -> Int64? {
     let pause = forced && isOutage ? briefPause : pause

@@ -24,8 +24,8 @@ extension ResourceDiscovery {
     return String(decoding: json.serialized(), as: UTF8.self)
   }
 
-  /// - Throws: `.invalidArgument` if the argument is not the ``text`` of a discovery; if the metadata of the server is
-  ///   not acceptable, the errors of the discovery.
+  /// - Throws: `.invalidArgument` if the argument is not the ``text`` of a discovery; the errors of the discovery if
+  ///   the metadata of the server is not acceptable.
   public init(text: String, allowsLoopbackHTTP: Bool) throws(EnrollError) {
     guard let json = try? JSON.parse(Array(text.utf8)), let url = json["url"]?.string,
       let resource = json["resource"]?.string, let issuer = json["issuer"]?.string,

@@ -79,7 +79,8 @@ public struct OutboxEntry: Equatable, Sendable {
   /// The account whose browser is at the provider's logout page, as `AccountName.qualifiedName`: ``pause`` ends when the
   /// browser comes back. nil if the entry waits for no browser (flows.md §5).
   public var awaitedLogout: String?
-  /// Whether the server asked for ``pause``: then no other entry is sent to the same endpoint either.
+  /// Whether the server asked for ``pause``. If so, no other entry is sent to the same endpoint either, until the
+  /// pause ends.
   public var isPauseAsked = false
 
   public init(

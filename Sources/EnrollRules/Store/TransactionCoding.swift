@@ -1,5 +1,5 @@
-// Transactions as JSON for the store: one flat form for every flow. If a flow does not have a secret, or the secret is
-// spent, it is written as an empty text.
+// Transactions as JSON for the store: all flows have the same flat form. A secret that a flow does not have, or that
+// is spent, is written as an empty text.
 
 import EnrollCrypto
 package import EnrollJSON

@@ -148,7 +148,8 @@ struct EightBytes: Equatable {
   private static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
   /// Sets the high bit of each byte that equals `byte`. High bits after the first such byte may be set, too, even if
-  /// their bytes differ. So the result only shows whether there is such a byte, and where the first one is.
+  /// their bytes do not equal `byte`. So the result only shows whether there is such a byte, and where the first one
+  /// is.
   @inline(__always)
   func places(of byte: UInt8) -> UInt64 {
     let difference = word ^ (UInt64(byte) &* Self.ones)

@@ -15,8 +15,8 @@ public enum PrintableText {
   }
 
   /// An OAuth error code (RFC 6749 §5.2: printable ASCII without quote and backslash) of at most 64 bytes; nil for any
-  /// other text. A space is not accepted: the grammar allows spaces, but no registered code has a space. But the texts
-  /// of proxies have spaces (`Not Found`).
+  /// other text. A space is not accepted, although the grammar allows it: no registered code has a space, but the
+  /// texts of proxies do (`Not Found`).
   public static func errorCode(_ text: String) -> String? {
     let isCode = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
     return isCode && (1...64).contains(text.utf8.count) ? text : nil

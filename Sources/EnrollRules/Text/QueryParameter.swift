@@ -39,7 +39,7 @@ struct QueryParameter {
     rest = index..<end
   }
 
-  /// The index at which the name ends: of `=` or `&`, or the end of the query.
+  /// The index of the byte that ends the name, `=` or `&`; or the end of the query.
   @inline(__always)
   private static func separator(in query: Span<UInt8>, from start: Int) -> Int {
     var index = start

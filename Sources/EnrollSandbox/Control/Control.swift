@@ -84,7 +84,7 @@ extension Provider {
     if isKnown { unknownUsers.remove(name) } else { unknownUsers.insert(name) }
   }
 
-  /// Does what a user does by following the link in an e-mail: from now on the user's address is verified.
+  /// Has the effect of a user's click on the link in an e-mail: from now on the user's address is verified.
   /// - Throws: if no user has the name.
   public func verifyEmail(of name: String) throws {
     guard let index = users.firstIndex(where: { $0.name == name }) else {
@@ -120,7 +120,7 @@ extension Provider {
     gateway.mails.map { SandboxMail(to: $0.to, subject: $0.subject, text: $0.text, link: $0.link) }
   }
 
-  /// Does what a mail scanner does that opens every link and presses every button: all links are used up.
+  /// Acts like a mail scanner that opens every link and presses every button: all links are used up.
   public func scanMails() { gateway.burnLinks() }
 
   /// The messages of passwordless sign-ins, oldest first.

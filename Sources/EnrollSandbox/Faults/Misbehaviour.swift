@@ -17,8 +17,8 @@ enum Misbehaviour {
         if let retryAfter { answer.setHeader("Retry-After", retryAfter) }
         return answer
       case .oauthError(let code, let status):
-        // Not here: the authorization endpoint reports the error with a redirect, as soon as it knows the redirect
-        // URI.
+        // This is not done for the authorization endpoint, which reports the error with a redirect, as soon as it
+        // knows the redirect URI.
         if endpoint == .authorize { continue }
         return refusal(OAuthRefusal(code, "planned by the test", status: status))
       case .redirect(let target, let status):

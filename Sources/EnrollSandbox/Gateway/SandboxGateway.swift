@@ -135,7 +135,7 @@ extension SandboxGateway {
     accounts[email]?.userName = user.name
   }
 
-  /// Does what a mail scanner does that presses every button: the links are used up, and no user is signed in.
+  /// Acts like a mail scanner that presses every button: the links are used up, and no user is signed in.
   mutating func burnLinks() {
     for token in activations.keys { activations[token]?.isUsed = true }
   }

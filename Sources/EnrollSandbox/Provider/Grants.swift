@@ -195,7 +195,7 @@ struct Grants: Codable, Sendable {
     if families[familyID]?.end == nil { families[familyID]?.end = end }
   }
 
-  /// Ends every family that began in the browser session `sessionID`; if it is nil, ends all families.
+  /// Ends every family that began in the browser session `sessionID`; ends all families if `sessionID` is nil.
   mutating func finishAll(sessionID: String?, _ end: Family.End) {
     for family in families.values where sessionID == nil || family.grant.sessionID == sessionID {
       finish(family.id, end)

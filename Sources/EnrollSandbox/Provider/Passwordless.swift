@@ -60,7 +60,7 @@ struct Passwordless: Codable, Sendable {
       isEmail: true, now)
   }
 
-  /// Redeems a code. It cannot be used again.
+  /// Redeems a code, which cannot be used again after that.
   mutating func redeem(
     _ typed: String, of address: String, realm: String, clientID: String, now: Int64
   ) throws(OAuthRefusal) {

@@ -135,7 +135,7 @@ public final class ProviderDirectory: Sendable {
     return metadata
   }
 
-  /// Requests the document from its last URL, else from each possible one. If all fail, the first response counts.
+  /// Requests the document from its last URL, else from each possible one. If all fail, the first response is used.
   /// - Parameter isUncached: whether caches must not respond.
   private func askForMetadata(
     knownTag: String?, isUncached: Bool = false, cancellation: (any Cancellation)?

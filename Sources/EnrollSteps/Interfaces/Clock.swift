@@ -10,7 +10,7 @@ public protocol Clock: AnyObject, Sendable {
   func instant() -> Instant
   /// The id of this boot. It changes with every boot; instants of different boots cannot be compared.
   func bootID() -> String
-  /// Blocks the thread until `instant`. It is used between two attempts of a request, for a few seconds at most.
+  /// Blocks the thread until `instant`. Steps call this between two attempts of a request, for a few seconds at most.
   func sleep(until instant: Instant)
 }
 

@@ -4,8 +4,8 @@
 
 public import EnrollRules
 
-/// Returns the redirect URI of a loopback listener, for the transaction for which the link arrived; nil if the
-/// configured redirect is not loopback. Called only if a listener is needed.
+/// Returns the redirect URI of a loopback listener for a new sign-in; `origin` is the transaction that waited for the
+/// link. nil if the configured redirect is not loopback. Called only if a listener is needed.
 public typealias Listening = (_ origin: TransactionID) throws(EnrollError) -> String?
 
 /// Handles the links that the app receives.

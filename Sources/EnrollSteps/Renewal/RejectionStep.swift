@@ -72,8 +72,8 @@ public final class RejectionStep: EngineStep {
         return false
       }
       guard !isRepeated else {
-        // The provider still renews the session, so the user need not sign in again only because an API rejects every
-        // token (R34, R44).
+        // The provider still renews the session, so an API that rejects every token does not force the user to sign in
+        // again (R34, R44).
         let error = EnrollError(
           .rejected,
           "the access token was refused, and so was the one after it, which the provider has just issued")

@@ -2,7 +2,7 @@
 
 import EnrollRules
 
-/// A cache of nonces. Responses change it, and so do the host's requests for proofs.
+/// The nonces of this process. Responses change them, and so do the host's requests for proofs.
 struct NonceCache: Sendable {
   private struct Fields {
     var all = DPoPNonces()

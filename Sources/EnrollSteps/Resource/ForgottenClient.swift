@@ -6,7 +6,7 @@ import EnrollRules
 
 extension EngineContext {
   /// The registered client of the configuration's resource; nil unless the configuration has that client, or a client
-  /// that it replaced.
+  /// that the registered client replaced.
   var registeredClient: RegisteredClient? {
     guard let resource = configuration.resourceIdentifier else { return nil }
     let name = RegistrationName(

@@ -77,7 +77,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
 
   // MARK: The folder that is open
 
-  /// Runs `body` with the open folder. If it fails because another folder is at the path now, runs it with that.
+  /// Runs `body` with the open folder. If it fails, and a new folder is at the path now, runs it again with that one.
   /// - Parameter isUnderWay: whether `body` has had effects that must not happen twice.
   func withCurrentStore<Value>(
     unless isUnderWay: () -> Bool = { false }, _ body: (OpenStore) throws(EnrollError) -> Value

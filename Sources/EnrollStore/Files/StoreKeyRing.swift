@@ -4,7 +4,7 @@
 // Replacement never loses a key. The `keys` file first has the old and the new slots. The new slots are read back from
 // the disk and opened, files are sealed again if needed, and only then are the old slots removed. If the process dies
 // in between, both providers open the store. Before other processes seal a file, they notice the replacement: while
-// they hold the lock of the file that they save, they compare the status of `keys` with the known one.
+// they hold the lock of the file that they save, they compare the status of `keys` with the known status.
 
 import EnrollRules
 import EnrollSteps

@@ -1,4 +1,4 @@
-// Reads one object of a dialect, member by member, and refuses members that were not read: so a dialect cannot contain
+// Reads one object of a dialect, member by member, and refuses members that were not read, so a dialect cannot contain
 // anything that the fake does not support.
 
 import EnrollJSON
