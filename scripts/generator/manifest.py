@@ -121,7 +121,7 @@ class Manifest:
         }
 
     def is_union(self, schema):
-        """Whether a value has one of several shapes, which a word distinguishes."""
+        """Whether a value has one of several shapes, each marked by a member with a constant value."""
         options = self.whole(schema).get("anyOf", ())
         return bool(options) and all(self.constants(option) for option in options)
 

@@ -68,9 +68,9 @@ struct Route: Sendable {
   var about: String?
   /// Whether load balancers request the path, with any host name.
   var isProbe = false
-  /// Whether the route exists for this variable part of the path. The gateway calls it only if a path does not have
-  /// the request's method, to list the methods that exist. For all other requests, the step itself refuses a path that
-  /// does not exist.
+  /// Whether the route exists for this variable part of the path. The gateway calls this closure only if the
+  /// path does not support the request's method, to list the methods that exist. For all other requests, the
+  /// step itself refuses a path that does not exist.
   let exists: Existence
   let handler: Handler
 

@@ -17,7 +17,8 @@ struct SignInDestination: Equatable {
   var clientID: String?
   /// A URL of the configured `returnTo` list, or the path of a page that required a recent sign-in.
   var returnTo: String?
-  /// The issuer's authorization request that continues with a session. It was checked when it arrived.
+  /// The URL of the issuer's authorization request, which continues once the browser has a session. The URL
+  /// was checked when it arrived.
   var fromURI: String?
 
   /// The destination as JSON; nil for the account page.

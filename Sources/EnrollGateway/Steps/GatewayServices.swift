@@ -70,7 +70,7 @@ extension GatewaySteps {
   var keys: KeyRing { services.keys }
   var now: UnixTime { services.clock.wallTime() }
 
-  /// The code that a form of the page for this session or browser contains.
+  /// The code that the page puts into its forms. It is valid only for the session or browser with this hash.
   func formToken(_ hash: [UInt8]) throws(Interruption) -> String {
     try internalCall { () throws(EnrollError) in try keys.authenticationCode(of: hash, for: .form, at: now) }
   }

@@ -91,8 +91,8 @@ final class PostgreSQLConnection: SQLConnection {
   /// Marks the connection as broken: the pool will close it.
   func giveUp() { isBroken = true }
 
-  /// True if the server has closed the connection, as far as is known without a round trip. The loop reads the server's last
-  /// message, which comes before the end of the stream.
+  /// True if the server has closed the connection, as far as is known without a round trip. This reads in a
+  /// loop, because the server's last message comes before the end of the stream.
   var hasEnded: Bool {
     while !isBroken, enroll_postgresql_wait(functions.pointee.PQsocket(handle), 0) != 0 {
       if functions.pointee.PQconsumeInput(handle) == 0 { isBroken = true }

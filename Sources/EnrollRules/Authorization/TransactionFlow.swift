@@ -242,7 +242,7 @@ extension TransactionRecord {
   /// False for a loopback redirect: its listener ends with this process (R4).
   public var survivesProcess: Bool { !(redirect?.listensOnLoopback ?? false) }
 
-  /// The registration type that is stored (flows.md §7, Captured values); nil for the other flows.
+  /// The registration type that the flow stores (flows.md §7, Captured values); nil if the flow stores none.
   package var registrationType: String? {
     switch flow {
     case .magicLink, .oneTimeCode: "PASSWORDLESS"

@@ -54,6 +54,17 @@ public struct TransactionRecord: Equatable, Sendable {
   /// The longest duration of an exchange: at most six requests, one after the other.
   public static let exchangeSeconds: Int64 = 6 * HTTPRequest.totalTimeoutSeconds
 
+  /// Whether an answer is still awaited: until the deadline, or, while a code is being exchanged, until the exchange has
+  /// ended.
+  package func isAwaited(at moment: Moment) -> Bool {
+    let left = deadline.secondsLeft(at: moment)
+    switch status {
+    case .pending: return left > 0
+    case .exchanging: return left > -Self.exchangeSeconds
+    case .cancelled, .succeeded, .failed: return false
+    }
+  }
+
   /// Whether a redirect can still settle the transaction.
   public var isOpen: Bool { status == .pending || status == .cancelled }
 

@@ -50,13 +50,8 @@ package struct SignedInUsers {
 extension TransactionRecord {
   /// Whether an answer is awaited or being exchanged, and no other transaction has brought tokens in the meantime.
   fileprivate func mayBringTokens(at moment: Moment) -> Bool {
-    guard kind != .bff else { return false }
-    let left = deadline.secondsLeft(at: moment)
-    switch status {
-    // This also holds for a superseded transaction: the answer may be under way.
-    case .exchanging: return left > -TransactionRecord.exchangeSeconds
-    case .pending: return !isSuperseded && left > 0
-    case .cancelled, .succeeded, .failed: return false
-    }
+    guard kind != .bff, isAwaited(at: moment) else { return false }
+    // A superseded transaction that is being exchanged also counts: the answer may be under way.
+    return status == .exchanging || !isSuperseded
   }
 }

@@ -36,7 +36,7 @@ public struct Redirect: Equatable, Sendable {
     var isEmpty: Bool { start == end }
   }
 
-  /// - Parameter configured: the configured redirect URI, whose scheme may have no dot (R2).
+  /// - Parameter configured: the configured redirect URI. Its scheme is accepted even if it has no dot (R2).
   /// - Throws: `.redirectMalformed`.
   @_optimize(speed)
   public init(parsing text: String, configured: String? = nil) throws(EnrollError) {

@@ -15,7 +15,7 @@ extension AccountRecord {
 }
 
 extension AccountRecord {
-  /// Whether the transaction still decides the state: it is open or being exchanged, and its deadline has not passed.
+  /// Whether the transaction still decides the state: its answer is awaited.
   package func isUnderWay(transactionID: TransactionID, at moment: Moment) -> Bool {
     guard let transaction = transactions.named(transactionID) else { return false }
     // If there is a session, the state shows the session and does not wait for an e-mail. A link is still
@@ -23,8 +23,7 @@ extension AccountRecord {
     if hasTokens, transaction.isRegistration, transaction.step == .emailPending { return false }
     // The state does not wait for a transaction if another transaction has brought tokens since it began.
     if hasTokens, transaction.isSuperseded { return false }
-    return (transaction.status == .pending || transaction.status == .exchanging)
-      && transaction.deadline.secondsLeft(at: moment) > 0
+    return transaction.isAwaited(at: moment)
   }
 
   /// The tokens of the confirmed session.

@@ -39,8 +39,9 @@ public struct AudienceEntry: Equatable, Sendable {
   public var token: AudienceToken?
   /// The provider's last refusal of this audience.
   public var refusal: RenewalRefusal?
-  /// The backoff after consecutive failures whose response was not a refusal; nil if there is no such failure. A
-  /// failure without any response delays all renewals of the account, so the account's record counts it.
+  /// The backoff after consecutive failures that had a response, but not a refusal; nil if there is no such
+  /// failure. A failure without a response delays all renewals of the account, so it is counted in the
+  /// account's record, not here.
   public var backoff: RenewalBackoff?
 
   public init(

@@ -105,7 +105,7 @@ extension Page {
         """, formTargets: interaction.formTargets)
   }
 
-  /// Lists the users who can sign in here; the sandbox has no secrets.
+  /// Lists the users who can sign in here, and their passwords, which the sandbox does not keep secret.
   static func hint(_ users: [User]) -> HTML {
     let rows: [HTML] = users.map { "<tr><td>\($0.name)</td><td><code>\($0.password)</code></td></tr>\n" }
     return """

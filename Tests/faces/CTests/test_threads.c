@@ -285,8 +285,8 @@ TEST("clients that renew in the background share one thread, and a closed one le
   provider_free(server);
 }
 
-/* The seconds until the thread of the timers wakes: the kernel shows the time to which its timer descriptor
- * (timerfd_create(2)) is set. -1 if there is no such descriptor. */
+/* The seconds until the thread of the timers wakes: the time that is left on the thread's timer descriptor
+ * (timerfd_create(2)), as the kernel shows it. -1 if there is no such descriptor. */
 static long long seconds_to_wake(void) {
   DIR *folder = opendir("/proc/self/fdinfo");
   long long seconds = -1;

@@ -9,7 +9,7 @@ import Testing
 struct ManifestTests {
   private let manifest = Manifest.json
 
-  /// The whole schema, if a reference to it is given.
+  /// The schema itself, even if `schema` is only a reference to it.
   private func whole(_ schema: JSON?) -> JSON? {
     guard let name = schema?["$ref"]?.string?.split(separator: "/").last else { return schema }
     return manifest["$defs"]?[String(name)]

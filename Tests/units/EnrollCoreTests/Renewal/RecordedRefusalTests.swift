@@ -17,7 +17,7 @@ private struct VerdictEffect {
   let pauseSeconds: Int64?
   /// The outcome if the server repeats the answer a minute later.
   let repeated: AccessOutcome.Kind
-  /// The remedy in the state renewalFailed at that time.
+  /// The remedy in the state `renewalFailed` after the repeated answer.
   let advice: RegistrationState.RenewalFailure.Remedy
 
   static let all = [

@@ -176,7 +176,7 @@ import Testing
 }
 
 private final class Ended: @unchecked Sendable {
-  // Unchecked: it is written before the event for which its reader waits.
+  // Unchecked: the writer sets `value` before it sets the event that the reader waits for.
   private(set) var value: Bool?
   func set(_ value: Bool) { self.value = value }
 }

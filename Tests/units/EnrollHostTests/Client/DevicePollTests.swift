@@ -219,6 +219,22 @@ struct DeadExchangeTests {
     #expect(!error.isRetryable)
   }
 
+  @Test("an exchange that goes on after the deadline is still the state of the account")
+  func state() throws {
+    let stage = try DeviceStage()
+    let (client, id) = try dying(stage)
+    func state() throws -> RegistrationState {
+      try client.registrationState(wait: false, until: .distantFuture, cancellation: nil)
+    }
+    stage.clock.advance(seconds: 600 + TransactionRecord.exchangeSeconds - 1)
+    guard case .authenticating(id, _) = try state() else {
+      Issue.record("the state is \(try state())")
+      return
+    }
+    stage.clock.advance(seconds: 1)
+    try expect(state(), is: .unregistered)
+  }
+
   @Test("long after its deadline it ends at once")
   func long() throws {
     let stage = try DeviceStage()
