@@ -11,7 +11,7 @@ enum SQLValue: Sendable, Equatable {
   case text(String)
   case bytes([UInt8])
 
-  static func id<Record>(_ id: RecordID<Record>) -> SQLValue { .bytes(id.bytes) }
+  static func id<Kind>(_ id: RecordID<Kind>) -> SQLValue { .bytes(id.bytes) }
   static func text(orNull text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
 }
 
@@ -26,7 +26,7 @@ protocol SQLRow {
 
 extension SQLRow {
   func textOrNil(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
-  func id<Record>(_ column: Int32) -> RecordID<Record> { RecordID(bytes: bytes(column)) }
+  func id<Kind>(_ column: Int32) -> RecordID<Kind> { RecordID(bytes: bytes(column)) }
   func accountID(_ column: Int32) -> AccountID { id(column) }
   func time(_ column: Int32) -> UnixTime { UnixTime(seconds: integer(column)) }
 }

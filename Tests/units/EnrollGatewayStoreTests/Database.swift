@@ -88,7 +88,7 @@ enum Sample {
   }
 
   /// A UUID of version 7.
-  static func id<Record>() -> RecordID<Record> {
+  static func id<Kind>() -> RecordID<Kind> {
     let number = withUnsafeBytes(of: next().bigEndian) { $0.suffix(6) }
     return RecordID(bytes: [0x01, 0x90, 0x16, 0x3D, 0x86, 0x94, 0x73, 0x9B, 0x8E, 0x42] + number)
   }

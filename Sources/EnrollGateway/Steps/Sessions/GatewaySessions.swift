@@ -69,9 +69,9 @@ struct GatewaySessions: GatewaySteps {
     request.cookie(Self.sessionCookie) == .absent ? [] : Self.withoutSession
   }
 
-  func newID<Record>() throws(Interruption) -> RecordID<Record> {
+  func newID<Kind>() throws(Interruption) -> RecordID<Kind> {
     try internalCall { () throws(EnrollError) in
-      RecordID(at: now, random: try random.bytes(RecordID<Record>.randomByteCount))
+      RecordID(at: now, random: try random.bytes(RecordID<Kind>.randomByteCount))
     }
   }
 

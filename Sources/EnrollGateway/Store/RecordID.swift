@@ -4,8 +4,8 @@
 
 import EnrollRules
 
-/// The id of a record. `Record` is the type of the record, so that no id of a session can be passed for an id of an account.
-public struct RecordID<Record>: Sendable, Hashable, CustomStringConvertible {
+/// The id of a record. `Kind` is the kind of the record, so that no id of a session can be passed for an id of an account.
+public struct RecordID<Kind>: Sendable, Hashable, CustomStringConvertible {
   /// 16 bytes.
   public let bytes: [UInt8]
 
@@ -77,11 +77,19 @@ public struct RecordID<Record>: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
+/// The kinds of records. They have no values: they only tell the ids apart.
+public enum RecordKind {
+  public enum ForAccount {}
+  public enum ForSession {}
+  public enum ForPerson {}
+  public enum ForMail {}
+}
+
 /// The id of an account. It never changes, and is never used for another account.
-public typealias AccountID = RecordID<Account>
+public typealias AccountID = RecordID<RecordKind.ForAccount>
 /// The id of a session in lists; it is not a secret.
-public typealias SessionID = RecordID<LiveSession>
+public typealias SessionID = RecordID<RecordKind.ForSession>
 /// The id of a person of the gateway's own directory; its text is the subject of the person's identity.
-public typealias PersonID = RecordID<StoredPerson>
+public typealias PersonID = RecordID<RecordKind.ForPerson>
 /// The id of an e-mail in the outbox.
-public typealias MailID = RecordID<TakenMail>
+public typealias MailID = RecordID<RecordKind.ForMail>
