@@ -181,7 +181,14 @@ struct Logout: EnrollCommand {
     guard let address else {
       return terminal.say("! The provider has no page that ends the browser's session.", in: .warning)
     }
-    if Browser().open(address) != nil { return terminal.say("  The browser ends its session.") }
+    if let opener = Browser().open(address) {
+      do throws(Failure) {
+        try opener.requireSuccess(session)
+        return terminal.say("  The browser ends its session.")
+      } catch {
+        terminal.say("! \(error.message)", in: .warning)
+      }
+    }
     if session.isJSON { return }
     terminal.say("To end the browser's session, open this address:")
     terminal.say(address: address)

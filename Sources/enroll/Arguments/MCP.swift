@@ -48,7 +48,8 @@ struct MCP: EnrollCommand {
     default: BridgeOptions.SignInPolicy.ask)
   private static let wait = Parameter.option(
     "wait", value: "seconds",
-    help: "How long a request waits for a sign-in or a token. Most hosts wait 60 seconds for an answer.",
+    help:
+      "How long a request waits for a sign-in or a token; with --check, also for an answer. Most hosts wait 60 seconds.",
     in: 1...3600, default: BridgeOptions.usualWaitSeconds)
   private static let loopbackHTTP = Parameter.flag(
     "allow-loopback-http", help: "Allow http to a server on this machine.")

@@ -112,8 +112,9 @@ final class Bridge {
   }
 
   /// Waits for the next event and handles it. Does not read the host's input.
-  func step() {
-    wait()
+  /// - Parameter most: the longest wait, in milliseconds.
+  func step(atMost most: Int32) {
+    wait(atMost: most)
     work()
   }
 

@@ -69,6 +69,8 @@ struct BridgeCheck {
     Output.line("tools     \(names.isEmpty ? "none" : names.map { Shown.text($0) }.joined(separator: ", "))")
   }
 
+  private static func answerNanoseconds(_ options: BridgeOptions) -> Int64 { options.waitSeconds * 1_000_000_000 }
+
   private func send(_ message: JSON) { bridge.offer((message.serialized() + [0x0A])[...]) }
 
   /// Sends a request, and waits for its answer.
@@ -78,6 +80,7 @@ struct BridgeCheck {
       .object([
         ("jsonrpc", .string("2.0")), ("id", .integer(id)), ("method", .string(method)), ("params", params),
       ]))
+    var end = bridge.now + Self.answerNanoseconds(bridge.options)
     while !session.waits.isInterrupted {
       while let line = bridge.output.takeLine() {
         guard let answer = try? JSON.parse(line) else {
@@ -88,7 +91,16 @@ struct BridgeCheck {
         if let result = answer["result"] { return result }
         throw failure(answer["error"] ?? .null)
       }
-      bridge.step()
+      if !bridge.all(where: { $0.isWaitingForUser }).isEmpty {
+        end = bridge.now + Self.answerNanoseconds(bridge.options)
+      }
+      guard bridge.now < end else {
+        throw Failure(
+          .unreachable,
+          "\(bridge.options.serverName) has not answered \(method) within \(bridge.options.waitSeconds) seconds",
+          advice: "--wait sets how long the check waits.")
+      }
+      bridge.step(atMost: 1_000)
     }
     throw Failure(.interrupted, "stopped")
   }

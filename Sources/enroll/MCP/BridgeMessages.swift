@@ -242,10 +242,13 @@ extension Bridge {
   /// The number of seconds after which the request may be sent again (`Retry-After`); nil if it may not be sent
   /// again.
   func retrySeconds(_ exchange: Exchange) -> Int64? {
-    guard exchange.status == 429 || exchange.status == 503,
-      let seconds = exchange.header("Retry-After").flatMap({ Int64($0) }), (0...86_400).contains(seconds)
-    else { return nil }
-    return max(1, seconds)
+    guard exchange.status == 429 || exchange.status == 503, let text = exchange.header("Retry-After") else {
+      return nil
+    }
+    guard let seconds = Int64(text) else {
+      return RetryAfter.seconds(of: HTTPResponse(status: exchange.status, headers: exchange.headers))
+    }
+    return (0...86_400).contains(seconds) ? max(1, seconds) : nil
   }
 
   /// The message for the host about a refusal: the status, and the error of RFC 6750.

@@ -110,13 +110,13 @@ struct BridgeSignIn {
     let age = session.now - failure.at
     let isDeclined = failure.status == Int64(CommandStatus.notFinished.rawValue)
     let isSame = need.needsMoreScopes && record.challenge == need.challenge
-    // The program that opens the browser may fail after it has opened a tab. The longer limit prevents a new tab for
-    // each request.
-    let isOfBrowser = failure.status == Int64(CommandStatus.failed.rawValue)
+    // The longer limit prevents a new tab for each request. The program that opens the browser may fail after it has
+    // opened a tab.
+    let hadTab = record.hasTab || failure.status == Int64(CommandStatus.failed.rawValue)
     let limit =
       isDeclined
       ? isSame ? Self.declinedScopesSeconds : Self.declinedSeconds
-      : isOfBrowser ? Self.declinedSeconds : Self.failedSeconds
+      : hadTab ? Self.declinedSeconds : Self.failedSeconds
     guard age >= 0, age < limit else { return nil }
     guard isDeclined else { return failed(record, need) }
     let ago = "\(max(1, age)) seconds ago"

@@ -85,9 +85,11 @@ enum SignInHelper {
       ["login"] + login, width: nil, output: { _ in },
       errors: { text in fail(String(text.split(separator: "\n").first ?? ""), CommandStatus.usage.rawValue) })
     // The record is written again, without the URL and its `state`, which are no longer needed.
-    let failure = files.record?.failure
+    let last = files.record
+    let failure = last?.failure
     _ = ftruncate(record, 0)
     Output.json(beginning)
+    if let last, last.hasTab { Output.json(.object([("opened", .integer(last.openedAt))])) }
     if let failure { fail(failure.message, Int32(clamping: failure.status)) }
     // Records when the sign-in failed, because a sign-in that was declined is not repeated for a while.
     if status != 0 { Output.json(.object([("ended", .integer(now))])) }

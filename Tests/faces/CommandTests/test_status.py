@@ -319,6 +319,14 @@ class Logout(CommandCase):
         self.run_enroll("logout", "--browser")
         self.assertEqual(urllib.parse.urlsplit(self.opened(3)).path, "/end-session")
 
+    def test_a_browser_that_fails_is_no_end_of_its_session(self):
+        self.sign_in()
+        self.environment["BROWSER"] = "/bin/false"
+        _, words = self.run_enroll("logout", "--browser")
+        self.assertIn("/bin/false ended with status 1", words)
+        self.assertNotIn("The browser ends its session", words)
+        self.assertIn("/end-session", words)
+
     def test_ctrl_c_while_the_provider_is_told_says_who_was_signed_out(self):
         for machine in (False, True):
             with self.subTest(json=machine):

@@ -191,6 +191,18 @@ class OneSignIn(SignInCase):
         self.assertIn("result", host.initialize())
         self.assertEqual(self.tabs, 1)
 
+    def test_a_sign_in_that_fails_in_its_tab_opens_no_tab_for_each_request(self):
+        host = self.bridges(1)[0]
+        self.come_back(self.opened(), error="server_error")
+        self.assertIn("failed", host.answer(host.hello)["error"]["message"])
+        # A failure without a tab is remembered for 5 seconds.
+        (record,) = self.home.rglob("mcp-*.json")
+        lines = [json.loads(line) for line in record.read_text().splitlines()]
+        lines[-1]["ended"] -= 6
+        record.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        self.assertIn("failed", self.bridges(1)[0].initialize()["error"]["message"])
+        self.assertEqual(self.tabs, 1)
+
     def test_no_window_is_promised_before_it_is_open(self):
         released = threading.Event()
         self.addCleanup(released.set)

@@ -178,6 +178,33 @@ class Headers(WireCase):
         _, words = self.run_enroll(*check, status=5)
         self.assertIn("pages of tools", words)
 
+    def test_the_check_ends_at_a_server_that_does_not_answer(self):
+        released = threading.Event()
+        self.addCleanup(released.set)
+
+        @self.peer.on
+        def silent(handler, message):
+            return message.get("method") == "initialize" and not released.wait(30)
+
+        check = ("mcp", self.peer.url, "--allow-loopback-http", "--check", "--wait", "1")
+        _, words = self.run_enroll(*check, status=4)
+        self.assertIn("has not answered initialize within 1 seconds", words)
+
+    def test_a_date_in_retry_after_is_waited_for(self):
+        moments = ["Mon, 30 Nov 2026 12:00:00 GMT", "Mon, 30 Nov 2026 12:00:01 GMT"]
+
+        @self.peer.on
+        def later(handler, message):
+            if message.get("method") != "ping" or len(self.peer.all("ping")) > 1:
+                return False
+            handler.date_time_string = lambda *_: moments[0]
+            handler.reply(503, b"", Retry_After=moments[1])
+            return True
+
+        host = self.session()
+        self.assertIn("result", host.ask("ping"))
+        self.assertEqual(len(self.peer.all("ping")), 2)
+
     def test_http_needs_this_machine_and_the_option(self):
         for url in ("http://notes.example/mcp", self.peer.url, "file:///etc/passwd", "https://u:p@notes.example/"):
             self.run_enroll("mcp", url, status=2)
