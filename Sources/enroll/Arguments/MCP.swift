@@ -235,7 +235,7 @@ struct MCP: EnrollCommand {
     }
     guard isCheck else {
       bridge.run()
-      return .done
+      return session.waits.isInterrupted ? .interrupted : .done
     }
     return try BridgeCheck(bridge).perform()
   }

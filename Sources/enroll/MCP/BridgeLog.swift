@@ -14,7 +14,9 @@ final class BridgeLog {
   /// - Throws: for a file that cannot be opened.
   static func named(by environment: Environment = .process) throws(Failure) -> BridgeLog? {
     guard let path = environment["ENROLL_LOG"] else { return nil }
-    let descriptor = enroll_posix_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    // O_NONBLOCK: a named pipe without a reader is an error, and a full one loses lines. Neither stops the bridge.
+    let descriptor = enroll_posix_open(
+      path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else { throw Failure(.usage, "the file that ENROLL_LOG names cannot be opened") }
     return BridgeLog(descriptor)
   }

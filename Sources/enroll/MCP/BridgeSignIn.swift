@@ -151,8 +151,8 @@ struct BridgeSignIn {
     if let started {
       // A process that was just started has not taken the lock yet.
       guard started.hasEnded else { return .waiting }
-      return .failed(
-        ErrorAnswer(.signInRequired, "The sign-in ended without a result.", command: command(need)))
+      let why = files.obstacle.map { "could not begin: \(Shown.text($0))" } ?? "ended without a result"
+      return .failed(ErrorAnswer(.signInRequired, "The sign-in \(why).", command: command(need)))
     }
     before = record
     start(files)

@@ -38,19 +38,36 @@ struct SignInFiles {
     return holder < 0 || record.process == Int64(holder) ? record : nil
   }
 
-  /// Opens a new file for the output of the sign-in.
+  /// Opens an empty file for the output of the sign-in.
+  /// - Returns: the descriptor; negative if the file cannot be written.
   func openRecord() -> Int32 {
-    let descriptor = enroll_posix_open(
-      "\(path).json", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let descriptor = openRecord(with: O_TRUNC | O_APPEND)
     if descriptor >= 0 { OwnerPermissions.restore(file: descriptor) }
     return descriptor
+  }
+
+  private func openRecord(with flags: Int32) -> Int32 {
+    enroll_posix_open("\(path).json", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0o600)
+  }
+
+  /// Why no sign-in can use these files; nil if a sign-in can use them.
+  var obstacle: String? {
+    switch SignInLock.take("\(path).lock") {
+    case .impossible: return "\(path).lock cannot be written"
+    case .taken(let lock): lock.end()
+    case .held: break
+    }
+    let record = openRecord(with: 0)
+    guard record >= 0 else { return "\(path).json cannot be written" }
+    close(record)
+    return nil
   }
 
   /// The record of the last sign-in; nil if there was none.
   var record: SignInRecord? { Self.read("\(path).json").flatMap { SignInRecord($0[...]) } }
 
   private static func read(_ path: String) -> [UInt8]? {
-    let descriptor = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
+    let descriptor = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 256 << 10)

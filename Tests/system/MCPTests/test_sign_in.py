@@ -203,6 +203,22 @@ class OneSignIn(SignInCase):
         self.assertIn("failed", self.bridges(1)[0].initialize()["error"]["message"])
         self.assertEqual(self.tabs, 1)
 
+    def test_a_record_that_cannot_be_written_is_named_and_does_not_stop_the_bridge(self):
+        host = self.signed_in()[0]
+        host.end()
+        self.run_enroll("logout", "--resource", self.peer.url)
+        (record,) = self.home.rglob("mcp-*.json")
+        record.unlink()
+        for make in (os.mkfifo, os.mkdir):
+            make(record)
+            host = self.bridges(1)[0]
+            self.assertIn(f"{record.name} cannot be written", host.answer(host.hello)["error"]["message"])
+            host.end()
+            os.unlink(record) if make is os.mkfifo else os.rmdir(record)
+        os.mkfifo(self.home / "log")
+        self.environment["ENROLL_LOG"] = str(self.home / "log")
+        self.run_enroll("mcp", self.peer.url, "--allow-loopback-http", status=2)
+
     def test_no_window_is_promised_before_it_is_open(self):
         released = threading.Event()
         self.addCleanup(released.set)
