@@ -59,7 +59,7 @@ package struct HostLines {
 
 /// Finds the `id` of a message byte by byte, without keeping the message.
 package struct IDFinder {
-  private enum Place { case before, name, afterName, value }
+  private enum Part { case before, name, afterName, value }
 
   /// The longest `id` that is kept.
   private static let longestID = 1024
@@ -67,7 +67,7 @@ package struct IDFinder {
   private var depth = 0
   private var isInText = false
   private var isEscaped = false
-  private var place = Place.before
+  private var part = Part.before
   private var name: [UInt8] = []
   private var value: [UInt8] = []
   /// The bytes of `id`; nil if none was found.
@@ -97,15 +97,15 @@ package struct IDFinder {
         isEscaped = true
       } else if byte == UInt8(ascii: "\"") {
         isInText = false
-        if depth == 1, place == .name { place = .afterName }
+        if depth == 1, part == .name { part = .afterName }
       }
       return
     }
     switch byte {
     case UInt8(ascii: "\""):
       isInText = true
-      if depth == 1, place == .before {
-        place = .name
+      if depth == 1, part == .before {
+        part = .name
         name = []
       }
       keep(byte)
@@ -114,8 +114,8 @@ package struct IDFinder {
     case UInt8(ascii: "}"), UInt8(ascii: "]"):
       if depth == 1 { endValue() }
       depth -= 1
-    case UInt8(ascii: ":") where depth == 1 && place == .afterName:
-      place = .value
+    case UInt8(ascii: ":") where depth == 1 && part == .afterName:
+      part = .value
       value = []
     case UInt8(ascii: ",") where depth == 1: endValue()
     case 0x20, 0x09, 0x0D, 0x0A: break
@@ -125,17 +125,17 @@ package struct IDFinder {
 
   private mutating func keep(_ byte: UInt8) {
     guard depth == 1 else { return }
-    if place == .name, name.count < 8 { name.append(byte) }
-    if place == .value, value.count <= Self.longestID { value.append(byte) }
+    if part == .name, name.count < 8 { name.append(byte) }
+    if part == .value, value.count <= Self.longestID { value.append(byte) }
   }
 
   private mutating func endValue() {
-    if place == .value, name.elementsEqual("\"method\"".utf8) { hasMethod = true }
-    if place == .value, name.elementsEqual("\"id\"".utf8), !value.isEmpty, value.count <= Self.longestID,
+    if part == .value, name.elementsEqual("\"method\"".utf8) { hasMethod = true }
+    if part == .value, name.elementsEqual("\"id\"".utf8), !value.isEmpty, value.count <= Self.longestID,
       !value.elementsEqual("null".utf8)
     {
       id = value
     }
-    place = .before
+    part = .before
   }
 }

@@ -9,23 +9,23 @@ package struct NamePattern: Equatable, Sendable {
   package func matches(_ name: String) -> Bool {
     let pattern = Array(text.unicodeScalars)
     let name = Array(name.unicodeScalars)
-    var (place, index) = (0, 0)
+    var (position, index) = (0, 0)
     // The position of the last `*` in the pattern, and of the first character of the name after its match.
     var (star, rest) = (-1, 0)
     while index < name.count {
-      if place < pattern.count, pattern[place] == "*" {
-        (star, rest) = (place, index)
-        place += 1
-      } else if place < pattern.count, pattern[place] == "?" || pattern[place] == name[index] {
-        place += 1
+      if position < pattern.count, pattern[position] == "*" {
+        (star, rest) = (position, index)
+        position += 1
+      } else if position < pattern.count, pattern[position] == "?" || pattern[position] == name[index] {
+        position += 1
         index += 1
       } else if star >= 0 {
         rest += 1
-        (place, index) = (star + 1, rest)
+        (position, index) = (star + 1, rest)
       } else {
         return false
       }
     }
-    return pattern[place...].allSatisfy { $0 == "*" }
+    return pattern[position...].allSatisfy { $0 == "*" }
   }
 }

@@ -36,7 +36,7 @@ package final class ConsentPage: @unchecked Sendable {
   package let address: String
 
   private let authority: [UInt8]
-  private let place: [UInt8]
+  private let path: [UInt8]
   private let word: [UInt8]
   private let question: ConsentQuestion
   private let event: EventDescriptor
@@ -54,20 +54,20 @@ package final class ConsentPage: @unchecked Sendable {
   package convenience init(
     _ question: ConsentQuestion, random: any RandomSource = SystemRandomSource()
   ) throws(EnrollError) {
-    let place = Base64URL.encode(try random.bytes(Self.secretBytes))
+    let path = Base64URL.encode(try random.bytes(Self.secretBytes))
     let word = Base64URL.encode(try random.bytes(Self.secretBytes))
     let event = try EventDescriptor()
-    self.init(question, place, word, event, try LoopbackSockets(isIPv6: false, port: nil))
+    self.init(question, path, word, event, try LoopbackSockets(isIPv6: false, port: nil))
   }
 
   private init(
-    _ question: ConsentQuestion, _ place: String, _ word: String, _ event: EventDescriptor,
+    _ question: ConsentQuestion, _ path: String, _ word: String, _ event: EventDescriptor,
     _ sockets: LoopbackSockets
   ) {
     let authority = "127.0.0.1:\(sockets.port)"
-    address = "http://\(authority)/\(place)"
+    address = "http://\(authority)/\(path)"
     self.authority = Array(authority.utf8)
-    self.place = Array("/\(place)".utf8)
+    self.path = Array("/\(path)".utf8)
     self.word = Array(word.utf8)
     self.question = question
     self.event = event
@@ -200,7 +200,7 @@ package final class ConsentPage: @unchecked Sendable {
       let choice = try choice(of: try LoopbackRequest(head: head))
       switch choice {
       case .asked:
-        let form = String(decoding: place + [0x2F] + word, as: UTF8.self)
+        let form = String(decoding: path + [0x2F] + word, as: UTF8.self)
         connection.answer(ConsentHTML.question(question, form: form))
       case .declined:
         connection.answer(
@@ -217,12 +217,12 @@ package final class ConsentPage: @unchecked Sendable {
   private func choice(of request: LoopbackRequest) throws(LoopbackRequest.Refusal) -> Choice {
     guard request.host.elementsEqual(authority) else { throw LoopbackRequest.Refusal(status: 421) }
     guard request.query == nil else { throw LoopbackRequest.Refusal(status: 404) }
-    if ConstantTime.equal(Array(request.path), place) {
+    if ConstantTime.equal(Array(request.path), path) {
       guard ASCII.equals(request.method, "GET") else { throw LoopbackRequest.Refusal(status: 405) }
       return .asked
     }
     for (choice, ending) in [(Choice.agreed, "/continue"), (.declined, "/decline")]
-    where ConstantTime.equal(Array(request.path), place + [0x2F] + word + Array(ending.utf8)) {
+    where ConstantTime.equal(Array(request.path), path + [0x2F] + word + Array(ending.utf8)) {
       guard ASCII.equals(request.method, "POST") else { throw LoopbackRequest.Refusal(status: 405) }
       return choice
     }

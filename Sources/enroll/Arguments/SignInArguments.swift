@@ -31,7 +31,7 @@ struct SignInArguments {
   private static let browserQuestion = Parameter.flag(
     "ask-in-browser", help: "Ask in the browser whether to trust a provider of --resource.", isHidden: true)
   /// An option for the sign-in that a bridge or `--login` starts.
-  private static let wish = Parameter.option(
+  private static let openAgainOption = Parameter.option(
     "open-again", value: "path", help: "Open the browser's tab again when this file appears.", isHidden: true)
   private static let anotherClient = Parameter.flag(
     "register-again",
@@ -41,7 +41,7 @@ struct SignInArguments {
     [
       browserless.argument, confirmed.argument, anew.argument, address.argument, promptWord.argument,
       connectionName.argument, scope.argument, redirectHint.argument, anotherClient.argument,
-      browserQuestion.argument, wish.argument,
+      browserQuestion.argument, openAgainOption.argument,
     ] + ProviderArguments.arguments
 
   let noBrowser: Bool
@@ -55,7 +55,7 @@ struct SignInArguments {
   let registerAgain: Bool
   let asksInBrowser: Bool
   /// The path of the file that asks for the tab to be opened again.
-  private let tabWish: String?
+  private let openAgainFile: String?
   let provider: ProviderArguments
 
   init(_ values: Values) throws(UsageError) {
@@ -69,7 +69,7 @@ struct SignInArguments {
     redirectHintSeconds = values[Self.redirectHint]
     registerAgain = values[Self.anotherClient]
     asksInBrowser = values[Self.browserQuestion]
-    tabWish = values[Self.wish]
+    openAgainFile = values[Self.openAgainOption]
     provider = try ProviderArguments(values)
     if registerAgain, provider.resource == nil { throw UsageError("--register-again needs --resource.") }
     if registerAgain, provider.clientID != nil {
@@ -82,11 +82,11 @@ struct SignInArguments {
   }
 
   /// Whether a bridge or `--login` has started this command, so that nobody reads its standard error.
-  var isForBridge: Bool { tabWish != nil }
+  var isForBridge: Bool { openAgainFile != nil }
 
   /// Opens the address again if a bridge has asked for that.
   func openAgain(_ address: String, at now: Int64) {
-    guard let tabWish, unlink(tabWish) == 0, Browser().open(address) != nil else { return }
+    guard let openAgainFile, unlink(openAgainFile) == 0, Browser().open(address) != nil else { return }
     tellOpened(at: now)
   }
 

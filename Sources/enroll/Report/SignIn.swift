@@ -52,16 +52,16 @@ struct SignIn {
       return try signIn(again: false)
     }
     // If the user is signed in already, the command does not wait for another sign-in.
-    let mayBeServed = !way.again && !way.registerAgain && SignInTurn.isTaken(session)
+    let mayBeServed = !way.again && !way.registerAgain && SignInLocks.isTaken(session)
     let isServedAlready = mayBeServed ? try session.isSignedIn() : false
-    var turn = isServedAlready ? nil : try SignInTurn.acquire(session)
+    var locks = isServedAlready ? nil : try SignInLocks.acquire(session)
     defer {
-      if let requested { turn?.succeeded(requested) }
-      turn?.end()
+      if let requested { locks?.succeeded(requested) }
+      locks?.end()
     }
-    if kind != .device, let uri = knownRedirectURI { try turn?.awaitRedirect(uri, session) }
+    if kind != .device, let uri = knownRedirectURI { try locks?.awaitRedirect(uri, session) }
     // The sign-in for which this one has waited may already have requested the same scopes.
-    let isServed = turn?.servedScopes.map { done in wantedScopes.allSatisfy { done.contains($0) } } ?? false
+    let isServed = locks?.servedScopes.map { done in wantedScopes.allSatisfy { done.contains($0) } } ?? false
     let again = way.registerAgain || way.again && !isServed
     guard let resource else { return try signIn(again: again) }
     defer { resource.endQuestion() }

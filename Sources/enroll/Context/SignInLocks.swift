@@ -7,7 +7,7 @@ import EnrollPosix
 import EnrollRules
 
 /// The locks with which this process signs in.
-struct SignInTurn {
+struct SignInLocks {
   private let account: SignInLock
   private var redirect: SignInLock?
   /// The scopes of the other process's sign-in for which this process has waited; nil if this process did not wait, or
@@ -17,14 +17,14 @@ struct SignInTurn {
   /// Waits until the sign-ins of other processes for this account have ended.
   /// - Returns: nil if no lock file can be made. Other processes can then sign in at the same time.
   /// - Throws: `.interrupted` by Ctrl-C.
-  static func acquire(_ session: CommandSession) throws(Failure) -> SignInTurn? {
+  static func acquire(_ session: CommandSession) throws(Failure) -> SignInLocks? {
     guard let lock = try take(session.place.signInLabel, session, saying: "to this account") else {
       return nil
     }
     let scopes = lock.wasAwaited ? scopes(in: lock.0.note) : nil
     // If this process did not wait, or that sign-in failed, the note is from an earlier sign-in, and is erased.
     if scopes == nil { lock.0.write([]) }
-    return SignInTurn(account: lock.0, servedScopes: scopes)
+    return SignInLocks(account: lock.0, servedScopes: scopes)
   }
 
   /// Waits until no other process listens at the port of a redirect URI.
