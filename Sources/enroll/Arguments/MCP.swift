@@ -30,6 +30,9 @@ struct MCP: EnrollCommand {
   private static let authorizeParameter = Parameter.repeated(
     "authorize", value: "name=value",
     help: "A further parameter of the authorization request, such as audience=notes. Repeatable.")
+  private static let prompt = Parameter.choice(
+    "prompt", value: "word", help: "The OpenID Connect prompt of each sign-in; the profile keeps it.",
+    of: LastingPrompt.self)
   private static let headerFile = Parameter.option(
     "header-file", value: "path",
     help: "A file with further headers for the server: a line Name: value for each.",
@@ -85,8 +88,8 @@ struct MCP: EnrollCommand {
     arguments: [
       serverURL.argument, checks.argument, host.argument, policy.argument, wait.argument, device.argument,
       noBrowser.argument, client.argument, secretFile.argument, metadataDocument.argument, scope.argument,
-      resourceURI.argument, noResource.argument, authorizeParameter.argument, headerFile.argument,
-      headerVariable.argument, transport.argument, hiddenTool.argument, longestMessage.argument,
+      resourceURI.argument, noResource.argument, authorizeParameter.argument, prompt.argument,
+      headerFile.argument, headerVariable.argument, transport.argument, hiddenTool.argument, longestMessage.argument,
       loopbackHTTP.argument,
     ], groups: [ContextOptions.group], action: run)
 
@@ -143,7 +146,12 @@ struct MCP: EnrollCommand {
       guard values[Self.client] != nil else { throw UsageError("--client-secret-file needs --client-id.") }
       own.add("--client-secret-file", try LastingFile.path(path, of: "--client-secret-file"))
     }
-    own.add("--client-metadata", values[Self.metadataDocument])
+    if let document = values[Self.metadataDocument] {
+      guard (try? StrictURL(document))?.kind == .https else {
+        throw UsageError("--client-metadata: expected an https URL.")
+      }
+      own.add("--client-metadata", document)
+    }
     own.add("--allow-loopback-http", allowsHTTP)
     for scope in values[Self.scope] { own.add("--scope", scope) }
     let sendsResource = !values[Self.noResource]
@@ -156,6 +164,7 @@ struct MCP: EnrollCommand {
     var login = own
     if !sendsResource { login.add("--set", "resourceParameter=none") }
     for parameter in parameters { login.add("--set", "authorizeParameters.\(parameter)") }
+    login.add("--prompt", values[Self.prompt]?.rawValue)
     options.signInWords = login.list
     self.options = options
     isCheck = values[Self.checks]
@@ -165,6 +174,7 @@ struct MCP: EnrollCommand {
     host.add("--resource", values[Self.resourceURI])
     host.add("--no-resource", !sendsResource)
     for parameter in parameters { host.add("--authorize", parameter) }
+    host.add("--prompt", values[Self.prompt]?.rawValue)
     if options.policy != .ask { host.add("--sign-in", options.policy.rawValue) }
     if options.waitSeconds != BridgeOptions.usualWaitSeconds { host.add("--wait", "\(options.waitSeconds)") }
     host.add("--device", options.usesDevice)

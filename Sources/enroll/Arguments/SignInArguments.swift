@@ -96,7 +96,7 @@ struct SignInArguments {
   /// The prompt that is saved in the profile, for every sign-in that names no prompt. Other prompts apply to
   /// one sign-in only.
   var lastingPrompt: String? {
-    prompt.flatMap { ["login", "consent", "select_account"].contains($0) ? $0 : nil }
+    prompt.flatMap { LastingPrompt(rawValue: $0) }?.rawValue
   }
 
   /// - Throws: as ``ProviderArguments/setup(scopes:fallbackClient:)``.
@@ -118,4 +118,10 @@ struct SignInArguments {
     for scope in scopes { words.add("--scope", scope) }
     return words.list
   }
+}
+
+/// The prompts that a profile keeps (OpenID Connect Core §3.1.2.1).
+enum LastingPrompt: String, CaseIterable {
+  case login, consent
+  case selectAccount = "select_account"
 }

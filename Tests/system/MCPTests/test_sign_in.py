@@ -442,8 +442,10 @@ class Options(SignInCase):
         self.assertNotIn("none", query)
 
     def test_parameters_are_added_to_the_authorization_request(self):
-        query = self.query("--authorize", "access_type=offline", "--authorize", "audience=a b&c")
+        query = self.query(
+            "--authorize", "access_type=offline", "--authorize", "audience=a b&c", "--prompt", "consent")
         self.assertEqual((query["access_type"], query["audience"]), (["offline"], ["a b&c"]))
+        self.assertEqual(query["prompt"], ["consent"])
         self.assertEqual(query["resource"], [self.peer.url])
 
     def test_parameters_of_the_protocol_are_refused(self):

@@ -137,8 +137,8 @@ class Headers(WireCase):
     def test_a_snippet_has_every_option(self):
         self.environment["NOTES_KEY"] = "k"
         options = [
-            "--scope", "a", "--resource", "https://notes.example/", "--sign-in", "never", "--wait", "7",
-            "--no-browser", "--header-file", f"{self.home}/headers", "--header-env", "X-Key=NOTES_KEY",
+            "--scope", "a", "--resource", "https://notes.example/", "--prompt", "consent",
+            "--sign-in", "never", "--wait", "7", "--no-browser", "--header-file", f"{self.home}/headers", "--header-env", "X-Key=NOTES_KEY",
             "--transport", "http", "--hide-tool", "drop_all", "--max-message", "4096", "--profile", "notes",
             "--store", f"{self.home}/tokens", "--account", "work", "--keys", "file"]
         output, _ = self.run_enroll("mcp", "https://notes.example/mcp", "--snippet", "claude-code", *options)
@@ -204,6 +204,14 @@ class Headers(WireCase):
         host = self.session()
         self.assertIn("result", host.ask("ping"))
         self.assertEqual(len(self.peer.all("ping")), 2)
+
+    def test_options_that_the_sign_in_would_refuse_are_refused_at_once(self):
+        for option, words in (
+            (("--client-metadata", "http://notes.example/client.json"), "expected an https URL"),
+            (("--prompt", "create"), "login, consent or select_account"),
+            (("--authorize", "prompt=consent"), "prompt has an option of its own"),
+        ):
+            self.assertIn(words, self.run_enroll("mcp", "https://notes.example/mcp", *option, status=2)[1])
 
     def test_http_needs_this_machine_and_the_option(self):
         for url in ("http://notes.example/mcp", self.peer.url, "file:///etc/passwd", "https://u:p@notes.example/"):
