@@ -138,7 +138,8 @@ class Headers(WireCase):
         self.environment["NOTES_KEY"] = "k"
         options = [
             "--scope", "a", "--resource", "https://notes.example/", "--prompt", "consent",
-            "--sign-in", "never", "--wait", "7", "--no-browser", "--header-file", f"{self.home}/headers", "--header-env", "X-Key=NOTES_KEY",
+            "--sign-in", "never", "--wait", "7", "--no-browser",
+            "--header-file", f"{self.home}/headers", "--header-env", "X-Key=NOTES_KEY",
             "--transport", "http", "--hide-tool", "drop_all", "--max-message", "4096", "--profile", "notes",
             "--store", f"{self.home}/tokens", "--account", "work", "--keys", "file"]
         output, _ = self.run_enroll("mcp", "https://notes.example/mcp", "--snippet", "claude-code", *options)
