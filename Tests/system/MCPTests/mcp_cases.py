@@ -1,5 +1,6 @@
 """Shared by the tests of the bridge: hosts, and real MCP servers in a separate environment."""
 
+import os
 from pathlib import Path
 
 from cases import CommandCase
@@ -10,6 +11,9 @@ from processes import TOP, Child, free_port, is_listening, wait_until, workspace
 
 PYTHON = TOP / ".build/providers/resource/bin/python"
 SERVER = Path(__file__).with_name("server.py")
+
+#: Whether the long forms of the tests run.
+LONG = os.environ.get("TORTURE") == "1"
 
 _servers = {}
 

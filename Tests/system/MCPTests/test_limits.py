@@ -4,9 +4,10 @@ import signal
 import stat
 import threading
 import time
+import unittest
 
 from host import META
-from mcp_cases import WireCase
+from mcp_cases import LONG, WireCase
 from processes import wait_until
 
 MOST = 128
@@ -79,6 +80,7 @@ class TheEnd(WireCase):
 
 
 class Limits(WireCase):
+    @unittest.skipUnless(LONG, "TORTURE=1")
     def test_a_stopped_process_loses_no_time_of_a_request(self):
         @self.peer.on
         def busy(handler, message):
