@@ -3,8 +3,8 @@
 #ifndef ENROLL_CPOSIX_SIGNALS_H
 #define ENROLL_CPOSIX_SIGNALS_H
 static inline void enroll_posix_ignore_signal(int number) { signal(number, SIG_IGN); }
-// Ignores the signals with which other processes end a process, except those that cannot be ignored, and except
-// SIGALRM, which limits the running time.
+// Makes this process ignore the signals with which another process could end it. Exceptions: the signals that cannot be
+// ignored, and SIGALRM, which limits the running time.
 static inline void enroll_posix_ignore_ending_signals(void) {
   static const int numbers[] = {
       SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,
@@ -18,8 +18,8 @@ static inline int enroll_posix_is_signal_ignored(int number) {
   struct sigaction action;
   return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
-// From now on the signal's handler only writes the signal's number, as one byte, to the descriptor. All signals share
-// one descriptor. `*before` gets the previous action.
+// Watches a signal: from now on its handler only writes the signal's number, as one byte, to `descriptor`. All watched
+// signals share one descriptor. `*before` receives the signal's previous action.
 static int enroll_posix_signal_writer = -1;
 static inline void enroll_posix_write_signal(int number) {
   int saved = errno;

@@ -75,7 +75,7 @@ struct enroll_postgresql {
 #undef ENROLL_POSTGRESQL_FIELD
 };
 
-// Opens the library by name; NULL on failure. It is never closed.
+// Opens the library with this name, and never closes it. Returns NULL on failure.
 static inline void *enroll_postgresql_open(const char *name) {
   return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }

@@ -28,8 +28,8 @@ final class HostClock: Clock, @unchecked Sendable {
       throw EnrollError(
         .invalidArgument, "a clock needs date and monotonic; one of them is NULL", field: "clock")
     }
-    // A random name instead of a boot id, because no other clock or process knows from which moment the host's clock
-    // counts.
+    // The name is random instead of a boot id, because no other clock or process knows from which moment the host's
+    // clock counts.
     let name = Base64URL.encode(try SystemRandomSource().bytes(16))
     self.init(functions, date, monotonic, name: name)
   }

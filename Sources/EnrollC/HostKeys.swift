@@ -1,5 +1,6 @@
-// A store's key provider from C, and the host's secret store (a Keychain, a Keystore): a struct of function pointers
-// becomes a SecretStore. Its functions run inside a call, like those of a host's transport (R41).
+// Reads two structs from C: the choice of a store's key provider, and the host's secret store (a Keychain, a Keystore),
+// a struct of function pointers that becomes a SecretStore. These functions run inside a call, like the functions of a
+// host's transport (R41).
 
 public import CEnroll
 import EnrollRules

@@ -66,7 +66,7 @@ public enum AESGCM {
       try require(
         libcrypto.pointee.EVP_DecryptUpdate(context.pointer, plain, &written, sealed, Int32(count)), "AES-GCM"
       )
-      // GCM writes no more bytes at the end. The result of the call says whether the tag is right.
+      // With GCM this last call writes no further bytes. Its result says whether the tag is right.
       guard libcrypto.pointee.EVP_DecryptFinal_ex(context.pointer, plain, &written) == 1 else {
         libcrypto.pointee.ERR_clear_error()
         throw CryptoError(.authentication, "sealed text does not authenticate")

@@ -1,7 +1,8 @@
-// A process that outlives the process that starts it. It has its own session, so that no signal to the starter, to its
-// process group or from its terminal reaches it, and init becomes its parent. It runs this program's file again instead
-// of forking the running process, in which other threads may hold locks. Its input comes through a pipe, which it reads
-// to the end first. Its answers go through another pipe, and it continues if that pipe is closed.
+// A process that outlives the process that starts it. The new process has its own session, so that it gets no signal
+// that is sent to the starter or to the starter's process group, or that comes from the starter's terminal. Its parent
+// is init. It runs this program's file again instead of forking the running process, in which other threads may hold
+// locks. Its input comes through a pipe, which it reads to the end first. Its answers go through another pipe, and it
+// continues if that pipe is closed.
 
 import CPosix
 

@@ -1,9 +1,9 @@
-// exit() runs handlers and destructors while other threads continue. These may free memory that a renewal is using
-// (OpenSSL's tables, for example), and the process would crash. So the library's threads stop first. An exit handler of
-// the library runs before the handlers that were registered earlier. It waits until each of the library's threads is
-// waiting or is running the host's code; such a thread does not continue afterwards. EnrollKit opens OpenSSL in such a
-// way that OpenSSL frees nothing at exit. This barrier covers a host that opened OpenSSL first, and everything else
-// that the exit frees.
+// exit() runs handlers and destructors while other threads continue. The handlers may free memory that a renewal is
+// using (OpenSSL's tables, for example), and the process would crash. So the library's threads stop first. An exit
+// handler of the library runs before the handlers that were registered earlier. It waits until each of the library's
+// threads is waiting or is running the host's code; such a thread does not continue afterwards. EnrollKit opens OpenSSL
+// in such a way that OpenSSL frees nothing at exit. This barrier covers a host that opened OpenSSL first, and
+// everything else that the exit frees.
 
 import CPosix
 import Synchronization

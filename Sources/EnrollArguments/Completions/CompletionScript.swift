@@ -21,7 +21,8 @@ extension Program {
 }
 
 private enum CompletionScript {
-  /// Bash also splits words at =, : and @. The script joins them again, and offers the part that bash will replace.
+  /// The script for Bash. Bash also splits words at =, : and @: the script joins the pieces of a word again, but
+  /// completes only its last piece, which is the only text that Bash replaces.
   static func bash(_ program: String, _ function: String) -> String {
     #"""
     \#(function)() {

@@ -132,13 +132,13 @@ private struct Slot: ~Copyable {
 
   static let perChunk = 1024
   static let chunkLimit = 1024
-  /// The most valid handles of one kind at one time.
+  /// The maximum number of handles of one kind that are valid at the same time.
   static let limit = perChunk * chunkLimit
   static let users: UInt64 = 0x7FFF_FFFF
   static let closed: UInt64 = 0x8000_0000
   static let kinds: UInt = 7
   static let generationShift = 23
-  /// The bits of a generation that fit into a handle.
+  /// The number of bits of a generation that fit into a handle.
   static let generationBits = min(32, UInt.bitWidth - generationShift)
   static let saltBits = UInt.max >> UInt(UInt.bitWidth - generationShift - generationBits) & ~kinds
 
@@ -152,7 +152,7 @@ private struct Slot: ~Copyable {
     }
   }
 
-  /// The generation after that of `state`: never 0, and within the bits of a handle.
+  /// The generation that follows the generation in `state`. It is never 0, and fits into the bits of a handle.
   static func next(_ state: UInt64) -> UInt32 {
     let next = (state >> 32 &+ 1) & (1 << UInt64(generationBits) &- 1)
     return UInt32(truncatingIfNeeded: max(next, 1))

@@ -7,7 +7,7 @@ public import EnrollJSON
 public struct EventKind: Sendable {
   public var name: String
   public var summary: String
-  /// The members in addition to `client`.
+  /// The members of the event's parameters in addition to `client`.
   public var parameters: Schema
 
   static let all: [EventKind] = [

@@ -1,4 +1,5 @@
-// A registration state as JSON (flows.md §7): `state`, with `reason` in some states, distinguishes the objects.
+// A registration state as a JSON object (flows.md §7). The member `state`, in some states together with `reason`, says
+// which state it is.
 
 package import EnrollRules
 package import EnrollJSON

@@ -109,7 +109,7 @@ public struct Schema: Sendable {
       use: use ?? other.use, format: other.format, isSensitive: isSensitive ?? other.isSensitive)
   }
 
-  /// This schema as a type with one name in all languages. The manifest has it once, in `$defs`.
+  /// This schema as a type with one name in all languages. The manifest defines the type once, in `$defs`.
   @inline(never)
   func named(_ name: String) -> Schema { Schema(self, name: name) }
 
@@ -146,7 +146,7 @@ public struct Schema: Sendable {
     Schema(.integer(.min ... .max), documentation, format: .unixTime)
   }
 
-  /// One of these words. Such a type has a name.
+  /// The schema of a value that is one of these words. It is a named type.
   @inline(never)
   static func words(_ name: String, _ words: [String], _ documentation: String) -> Schema {
     Schema(.oneOf(words), documentation).named(name)

@@ -1,4 +1,5 @@
-// An app that signs its users in through the gateway: its redirect URIs, and the data that link them to the app.
+// An app that signs its users in through the gateway: its redirect URIs, and the data by which Android and Apple
+// systems recognise the app as their owner.
 
 import EnrollRules
 
@@ -20,7 +21,8 @@ public struct RegisteredApp: Sendable, Equatable {
   /// Whether the redirect contains the session token instead of a code. Other programs on the device can read the
   /// redirect.
   public let sendsTokenInRedirect: Bool
-  /// `com.example.app://identity/fallback`: where the browser goes after a sign-in without another URL to return to.
+  /// The URL that the browser opens after a sign-in that has no other URL to return to:
+  /// `com.example.app://identity/fallback`.
   public let fallbackURI: String?
 
   public struct Android: Sendable, Equatable {
@@ -119,8 +121,8 @@ extension RegisteredApp {
     return nil
   }
 
-  /// Whether the text is a name of a package (Android) or a bundle (Apple): at least two segments, separated by dots.
-  /// A segment has letters, digits and one other allowed character.
+  /// Whether the text is a name of a package (Android) or a bundle (Apple): at least two segments, separated by dots. A
+  /// segment consists of letters, digits and the character `other`.
   private static func isName(_ text: String, firstIsLetter: Bool, allows other: UInt8) -> Bool {
     let segments = text.utf8.split(separator: 0x2E, omittingEmptySubsequences: false)
     return segments.count >= 2

@@ -7,7 +7,8 @@ public import EnrollRules
 /// Whether a request is granted, or how long to wait.
 public enum LimitVerdict: Sendable, Equatable {
   case granted
-  /// A request after this many seconds, at least 1, is granted, unless other requests come first.
+  /// The request is refused. A new request after this many seconds (at least 1) is granted, unless other requests come
+  /// before it.
   case refused(retryAfterSeconds: Int64)
 }
 

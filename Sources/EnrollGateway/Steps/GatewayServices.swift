@@ -70,7 +70,8 @@ extension GatewaySteps {
   var keys: KeyRing { services.keys }
   var now: UnixTime { services.clock.wallTime() }
 
-  /// The code that the page puts into its forms. It is valid only for the session or browser with this hash.
+  /// The token that a page puts into its forms. The token is valid only for the session or the browser that has this
+  /// hash.
   func formToken(_ hash: [UInt8]) throws(Interruption) -> String {
     try internalCall { () throws(EnrollError) in try keys.authenticationCode(of: hash, for: .form, at: now) }
   }

@@ -18,8 +18,8 @@ struct Readiness: Sendable, Equatable {
   static let staleSeconds: Int64 = 15
   /// The interval of checks for disk space.
   static let spaceCheckSeconds: Int64 = 15
-  /// The interval of these checks while there is no space, so that the gateway is ready again soon after there is
-  /// space.
+  /// The shorter interval of checks for disk space while the disk is full, so that the gateway is ready again soon
+  /// after space becomes free.
   static let spaceRetrySeconds: Int64 = 1
 
   func isReady(at now: Instant) -> Bool {

@@ -307,7 +307,7 @@ struct AccountTransaction {
     }
   }
 
-  /// Locks the account's codes: a redemption that has begun finishes first, and no other begins.
+  /// Locks the account's codes: a redemption that has begun finishes first, and no further redemption begins.
   private func lockCodes(of account: SQLValue) throws(SQLFailure) {
     _ = try connection.rows(
       of: "SELECT code_hash FROM app_codes WHERE account = $1 ORDER BY code_hash\(lock)", [account]

@@ -93,7 +93,8 @@ extension SQLStatement {
 
   static let surplusCount = "(SELECT count(*) FROM surplus)"
 
-  /// The audit entry of a sign-in. A repeated call, whose first answer was lost, began nothing and writes no entry.
+  /// Writes the audit entry of a sign-in. If a call is repeated because the answer to the first call was lost, the
+  /// repeated call begins nothing, and writes no second entry.
   static func noting(
     _ provider: String, at now: String, from address: String, _ request: String
   ) -> String {

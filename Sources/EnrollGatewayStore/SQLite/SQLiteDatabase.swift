@@ -77,7 +77,7 @@ final class SQLiteDatabase: SQLDatabase {
     guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
   }
 
-  /// The row is larger than a database page, so that writing it needs free pages.
+  /// Writes a row that is larger than a database page, so that the write needs free pages.
   private static let writeProbe = """
     INSERT INTO write_probe (id, at, room) VALUES (1, $1, zeroblob(8192))
     ON CONFLICT (id) DO UPDATE SET at = $1, room = zeroblob(8192)
@@ -99,7 +99,7 @@ final class SQLiteDatabase: SQLDatabase {
     for pool in [readers, writer, probes] { pool.close() }
   }
 
-  /// The query runs on the connection that writes.
+  /// Runs the query on the connection that writes.
   func number(_ query: String) throws(StoreFailure) -> Int64 {
     try using(writer) { (connection) throws(StoreFailure) in
       try connection.first(query) { $0.integer(0) } ?? 0

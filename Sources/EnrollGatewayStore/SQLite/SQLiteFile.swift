@@ -1,5 +1,5 @@
-// The database's file before SQLite opens it. It holds names and e-mail addresses, so only its owner may read it; SQLite gives
-// the write-ahead log the same permissions.
+// Prepares the database's file before SQLite opens it. The file holds names and e-mail addresses, so only its owner may
+// read it; SQLite gives the write-ahead log the same permissions.
 
 import CPosix
 import EnrollSteps

@@ -28,7 +28,8 @@ public struct WebRequest: Sendable {
   /// The client's numeric IP address, for limits and logs. Behind a trusted proxy it is the address of the proxy's client.
   /// Empty for a peer without an IP address.
   public var client: String
-  /// A number of the application, such as the place of the path in its table of routes. The server does not read it.
+  /// A number for the application's own use, such as the index of the path in the application's table of routes. The
+  /// server does not read this number.
   public var place: Int?
   private var fields: RequestFields
 

@@ -12,7 +12,7 @@ final class ConnectionRoster {
     connections.append(connection)
   }
 
-  /// Removes a connection; the last connection of the list moves to its index.
+  /// Removes a connection. The last connection of the list moves to the place that becomes free.
   func remove(_ connection: Connection) {
     let last = connections.removeLast()
     guard last !== connection else { return }

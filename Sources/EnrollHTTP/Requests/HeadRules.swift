@@ -35,7 +35,7 @@ struct HeadRules: Sendable {
   /// The values of `Host` that are answered.
   private let names: [String]
   private let hosts: ServerSettings.Hosts
-  /// Paths at which the server answers whatever host the request names.
+  /// Paths at which the server answers a request for any host.
   private let probes: [String]
 
   init(_ settings: ServerSettings) {

@@ -42,8 +42,8 @@ struct RequestLine: Equatable {
       RequestLine(method: method, isHead: isHead, target: start..<end, isHTTP11: version == 1))
   }
 
-  /// Whether the byte is `"`, `<` or `>`, which are invalid in a URI (RFC 3986 §2). The other characters that are
-  /// invalid there are accepted, because browsers send them unescaped, at least in a query (URL Standard, query
+  /// Whether the byte is `"`, `<` or `>`, which are invalid in a URI (RFC 3986 §2). Other characters that are invalid
+  /// in a URI are accepted, because browsers send them unescaped, at least in a query (URL Standard, query
   /// percent-encode set).
   private static func isNeverRaw(_ byte: UInt8) -> Bool { byte == 0x22 || byte == 0x3C || byte == 0x3E }
 
@@ -117,7 +117,7 @@ enum HeaderGrammar {
     !name.isEmpty && name.utf8.allSatisfy { isToken($0) }
   }
 
-  /// Accepts no control character but the tab.
+  /// Whether the value has no control character, or only tabs.
   static func isValue(_ value: String) -> Bool {
     value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
   }

@@ -1,6 +1,6 @@
 // The `prompt` of a request (OpenID Connect Core §3.1.2.1), from three sources: the host; the login that is due after a
 // logout or a retry, so that another account can be chosen (flows.md §5); the consent without which some providers
-// issue no refresh token (§11). Refused: a silent sign-in if a login is due.
+// issue no refresh token (§11). A silent sign-in (`none`) is refused if a login is due.
 
 /// The `prompt` of one request.
 struct RequestedPrompt {

@@ -21,8 +21,8 @@ package struct DeviceAuthorization {
   static let maximumUserCodeBytes = 63
   static let maximumAddressBytes = 511
 
-  /// - Throws: `.unsupported` if the provider has no such endpoint; `.invalidArgument` for an option that cannot be
-  ///   sent.
+  /// - Throws: `.unsupported` if the provider has no device authorization endpoint; `.invalidArgument` for an option
+  ///   that cannot be sent.
   package static func request(
     _ configuration: Configuration, _ metadata: ProviderMetadata, _ options: SignInOptions, scopes: [String],
     challenge: String

@@ -19,7 +19,7 @@ package struct KnownDocument<Content: Sendable>: Sendable {
   package private(set) var content: Content?
   /// The document's ETag.
   package private(set) var tag: String?
-  /// When the document was fetched; the earliest instant if it was fetched in another boot.
+  /// When the document was fetched; the earliest instant if it was fetched before the machine was booted.
   private var fetched = Instant(nanoseconds: .min)
   private var freshUntil = Instant(nanoseconds: .min)
   private var pausedUntil = Instant(nanoseconds: .min)

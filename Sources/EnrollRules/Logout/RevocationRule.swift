@@ -1,6 +1,7 @@
 // Which tokens may be revoked (R35, RFC 7009 §2.1). At most servers a revocation ends more than the token: the user's
-// grant for this client, the client's session in that browser, or all grants of the user to the client. Every sign-in
-// of one user with one client may depend on it. Therefore one rule decides for all tokens that EnrollKit does not keep:
+// grant for this client, the client's session in that browser, or all grants of the user to the client. All sign-ins of
+// one user with one client may depend on what the revocation ends. Therefore one rule decides for all tokens that
+// EnrollKit does not keep:
 //
 // | tokens of | while | at a sign-out | at every other change |
 // | --- | --- | --- | --- |

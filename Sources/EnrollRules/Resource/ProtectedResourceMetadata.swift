@@ -82,7 +82,7 @@ package struct ResourceDocument {
 
   package subscript(name: String) -> JSON? { object[name] }
 
-  /// nil if the member is absent.
+  /// The texts in a list; nil if the member is absent.
   func texts(_ name: String) throws(EnrollError) -> [String]? {
     guard let json = object[name] else { return nil }
     guard let array = json.array else { throw wrong(name, "expected an array") }
@@ -94,7 +94,7 @@ package struct ResourceDocument {
     return texts
   }
 
-  /// False if the member is absent.
+  /// The value of a member that is true or false; false if the member is absent.
   func flag(_ name: String) throws(EnrollError) -> Bool {
     guard let json = object[name] else { return false }
     guard let flag = json.bool else { throw wrong(name, "expected true or false") }

@@ -156,7 +156,7 @@ struct EightBytes: Equatable {
     return (difference &- Self.ones) & ~difference & Self.highs
   }
 
-  /// Is not 0 if any byte is less than `low` or greater than 126; `low` must be at most 127.
+  /// A value that is not 0 if any of the eight bytes is less than `low` or greater than 126. `low` must be at most 127.
   @inline(__always)
   func places(outside low: UInt8) -> UInt64 {
     let seven = word & ~Self.highs

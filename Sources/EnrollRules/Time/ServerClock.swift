@@ -32,7 +32,7 @@ public struct ServerClock: Equatable, Sendable {
   }
 
   private static func isFar(_ left: Int64, from right: Int64) -> Bool {
-    // The subtraction saturates, because times from outside can be absurd.
+    // The subtraction saturates, because a server may send an absurd time.
     let distance = UnixTime(seconds: left).since(UnixTime(seconds: right))
     return distance > toleranceSeconds || distance < -toleranceSeconds
   }

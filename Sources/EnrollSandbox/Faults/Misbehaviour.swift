@@ -17,7 +17,7 @@ enum Misbehaviour {
         if let retryAfter { answer.setHeader("Retry-After", retryAfter) }
         return answer
       case .oauthError(let code, let status):
-        // This is not done for the authorization endpoint, which reports the error with a redirect, as soon as it
+        // The authorization endpoint processes the request first: it reports the error later with a redirect, once it
         // knows the redirect URI.
         if endpoint == .authorize { continue }
         return refusal(OAuthRefusal(code, "planned by the test", status: status))

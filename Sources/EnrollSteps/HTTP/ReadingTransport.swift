@@ -80,8 +80,8 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-  /// The error if the response is a page of nginx about TLS: it requires a client certificate, or got plain http at
-  /// its port for https.
+  /// The error if the response is a page of nginx about TLS: nginx requires a client certificate, or received plain
+  /// http at its https port.
   fileprivate var tlsMismatch: EnrollError? {
     guard status == 400, isPage else { return nil }
     func says(_ words: StaticString) -> Bool { ASCII.contains(body, words) }

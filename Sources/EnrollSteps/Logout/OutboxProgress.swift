@@ -18,7 +18,7 @@ struct OutboxProgress: Sendable {
     /// for a browser.
     var logoutWaitEnds: Instant?
     /// Tokens of users whose browser came back from the logout page. A sign-in that another account has begun does not
-    /// delay their revocation.
+    /// delay the revocation of these tokens.
     var signedOut: [Secret] = []
   }
 

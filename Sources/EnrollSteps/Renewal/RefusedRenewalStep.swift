@@ -81,8 +81,8 @@ extension RenewalStep {
     return metadata
   }
 
-  /// Sends the renewal once more, to the token endpoint in the provider's current metadata. Call this if that is not
-  /// the endpoint that refused.
+  /// Sends the renewal once more, to the token endpoint that the provider's current metadata names. Call this only if a
+  /// different endpoint refused the renewal.
   private func askAtNewEndpoint(
     _ renewal: Renewal, metadata: ProviderMetadata
   ) throws(EnrollError) -> RenewalResult {

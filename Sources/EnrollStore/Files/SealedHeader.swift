@@ -21,7 +21,7 @@ struct SealedHeader: Equatable {
   var keyID: [UInt8]
   /// The tag: an HMAC of the file's purpose and name. It is also a part of the file's name.
   var tag: [UInt8]
-  /// Increases by one with every write.
+  /// A number that increases by one with every write of the file.
   var generation: UInt64
   var salt: [UInt8]
   var nonce: [UInt8]

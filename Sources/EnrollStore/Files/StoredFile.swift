@@ -16,7 +16,7 @@ public struct StoredFile: Equatable, Sendable {
   /// The file's name before it was set aside as damaged; nil if it was not set aside. To put the file back, rename it
   /// to this name at a time when no process uses the store.
   public var originalName: String?
-  /// Increases by one with every save; nil if the header cannot be read.
+  /// A number that increases by one with every save of the file; nil if the header cannot be read.
   public var generation: UInt64?
   /// Why the file does not open; nil if it opens.
   public var problem: EnrollError?

@@ -43,7 +43,8 @@ struct VisitorForms: GatewaySteps {
   static let formCookie = "__Host-enroll-form"
   private static let formSeconds: Int64 = 86_400
 
-  /// The frame of a form, and the header that sets the form cookie if the browser does not have it yet.
+  /// The frame of a form (its target, its token and the sealed destination), and a header that sets the form cookie if
+  /// the browser does not have the cookie yet.
   func frame(
     _ request: WebRequest, action: String, _ destination: SignInDestination
   ) throws(Interruption) -> (frame: FormFrame, headers: [HTTPHeader]) {

@@ -1,7 +1,8 @@
-// `POST /v1/auth/{provider}/notifications`: Apple reports that a user withdrew the consent, deleted the account, or changed the
-// forwarding of mail (Sign in with Apple, Processing changes for Sign in with Apple accounts). The payload is a JWT that is
-// signed with the keys of Apple's id_tokens. Refused: another signature, issuer or audience, and a notification that is older
-// than a day or from the future. A repeated notification does no harm: it ends only sessions that began before it was signed.
+// `POST /v1/auth/{provider}/notifications`: Apple reports that a user withdrew the consent, deleted the account, or
+// changed the forwarding of mail (Sign in with Apple, Processing changes for Sign in with Apple accounts). The payload
+// is a JWT that is signed with the keys of Apple's id_tokens. The gateway refuses a notification with another
+// signature, issuer or audience, and a notification that is older than a day or from the future. A repeated
+// notification does no harm: it ends only sessions that began before it was signed.
 
 import EnrollRules
 import EnrollSteps

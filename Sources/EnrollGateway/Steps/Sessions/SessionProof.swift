@@ -11,7 +11,7 @@ import EnrollHTTP
 extension GatewaySessions {
   /// How long a sign-in is a proof of the user's identity.
   static let proofSeconds = SignInProvider.proofSeconds
-  /// The cookie with the proof, beside the session's cookie.
+  /// The name of the second cookie, which carries the proof. The session itself has its own cookie.
   static let proofCookie = "__Host-enroll-proof"
 
   /// Whether a provider's answer proves that the user has just authenticated. Without `auth_time` the answer
@@ -40,10 +40,10 @@ extension GatewaySessions {
     return [session, .cookie(Self.proofCookie, code, seconds: Self.proofSeconds)]
   }
 
-  /// The headers that delete these cookies.
+  /// The headers that delete the session's cookie and the cookie of its proof.
   static let withoutSession = [sessionCookie, proofCookie].map { HTTPHeader.cookie($0, "", seconds: 0) }
 
-  /// The proof that the store checks with a change; nil if the session's sign-in is no proof or too old.
+  /// The proof that the store checks when it makes a change; nil if the session's sign-in is no proof, or is too old.
   func proof(_ request: WebRequest, _ hash: [UInt8], _ session: LiveSession) -> RecentSignIn? {
     guard session.created >= now - Self.proofSeconds,
       let code = request.cookie(Self.proofCookie).value, keys.verifies(code, of: hash, for: .proof)
