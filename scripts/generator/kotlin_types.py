@@ -180,7 +180,7 @@ class Types:
         return name, f"decode{name}({{}}.members())".format, same
 
     def words_or_object(self, name, whole):
-        """A value that is a word, a number, or an object with more details."""
+        """Writes the type of a value that is a word, or else a number or an object with more details."""
         if name in self.known:
             return
         words, thing = (self.manifest.whole(option) for option in whole["anyOf"])
@@ -239,8 +239,8 @@ class Types:
         self.known[name] = self.class_text(name, whole["description"], fields, is_given, not is_given)
 
     def merged_class(self, name):
-        """Writes variants that no word distinguishes as one class, in which a member that only some variants
-        have is optional."""
+        """Writes one class for a union that has no member to say which variant an object is. A member that only
+        some variants have is optional in this class."""
         if name in self.known:
             return
         self.known[name] = ""

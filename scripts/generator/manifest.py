@@ -113,7 +113,8 @@ class Manifest:
         return list(found.values())
 
     def constants(self, variant):
-        """{member: its only value} of one variant of a union; the first member distinguishes the variants."""
+        """The members with a constant value in one variant of a union: {member: its value}. The first of these members
+        says which variant an object is."""
         return {
             name: member["const"]
             for name, member in self.whole(variant).get("properties", {}).items()
@@ -134,8 +135,8 @@ class Manifest:
             yield name, constants, members, self.about(option)
 
     def carried(self, members):
-        """The name of the type that has these members; None if no type has them. The variant is then that type, with
-        the word that distinguishes the variants."""
+        """The name of the named type that has exactly these members; None if there is no such type. A variant
+        with these members consists of that type and the word that names the variant."""
         shape = [(member.name, member.schema, member.required) for member in members]
         for name, schema in self.types.items():
             known = [(member.name, member.schema, member.required) for member in self.members(schema)]

@@ -195,8 +195,8 @@ def constants(manifest, header, name, prefix):
 
 
 def words(manifest, name):
-    """The words of an enum, or the words that distinguish the variants of a union; a word that several variants share
-    is not a name."""
+    """The words of an enum, or one word for each variant of a union. If several variants share a word, their
+    titles replace it."""
     schema = manifest.types[name]
     if "enum" in schema:
         return schema["enum"]

@@ -1,4 +1,5 @@
-"""TypeScript: types and methods; those of `bindings/cordova/www/enroll.d.ts`, and the list of methods in `enroll.js`."""
+"""Generates TypeScript: types and methods, as `bindings/cordova/www/enroll.d.ts` and others have them, and the list of
+methods in `enroll.js`."""
 
 import json
 import re
@@ -142,7 +143,7 @@ class Types:
 
 
 def grouped(manifest, own):
-    """{group: commands} without `own`, and the groups whose commands belong to a client."""
+    """{group: commands} without the commands in `own`, and the groups whose commands all belong to a client."""
     groups = {}
     for command in manifest.commands:
         if command["name"] not in own:

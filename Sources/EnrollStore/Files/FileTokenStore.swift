@@ -77,7 +77,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
 
   // MARK: The folder that is open
 
-  /// Runs `body` with the open folder. If it fails, and a new folder is at the path now, runs it again with that one.
+  /// Runs `body` with the open folder; if `body` fails and the folder was replaced, once more with the new folder.
   /// - Parameter isUnderWay: whether `body` has had effects that must not happen twice.
   func withCurrentStore<Value>(
     unless isUnderWay: () -> Bool = { false }, _ body: (OpenStore) throws(EnrollError) -> Value
@@ -110,7 +110,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
     }
   }
 
-  /// Checks once a second that the folder is still at its path. Only for reads: taking a lock checks it, too.
+  /// Checks once a second that the folder is still at its path. Locking checks it, too.
   private func checkPath() throws(EnrollError) {
     let now = clock.instant()
     let store = current.withLock { current -> OpenStore? in

@@ -15,7 +15,7 @@ struct SignInNeed {
   /// Whether a new sign-in is necessary even if there is a session.
   var again = false
   var needsMoreScopes = false
-  /// Why the session ended, if one did.
+  /// Why the session ended; nil if no session has ended.
   var ended: String?
 
   /// The scopes that the challenge names.

@@ -4,7 +4,7 @@ import EnrollMCP
 import EnrollRules
 
 extension Bridge {
-  /// The most pages of a list that the bridge itself requests.
+  /// The maximum number of pages of one list that the bridge itself requests.
   private static let mostPages = 50
 
   // MARK: The host's lists

@@ -10,7 +10,8 @@ import EnrollJSON
 import EnrollStore
 
 struct Examination {
-  /// Replaces the client id if the user names only a provider. No request sends it, because nothing is pushed.
+  /// A placeholder for the client id, if the user names only a provider. No request sends the placeholder, because
+  /// nothing is pushed.
   static let anyClient = "enroll-doctor"
 
   private(set) var findings: [Finding] = []

@@ -10,7 +10,7 @@ import EnrollRules
 
 struct RenewalNotes {
   private static let name = "tokens.json"
-  /// The most tokens in the notes. The oldest are dropped.
+  /// The maximum number of tokens in the notes; the oldest tokens are dropped.
   private static let limit = 64
 
   /// The file; nil if the user has no state directory.
@@ -64,7 +64,7 @@ struct RenewalNotes {
     path.flatMap { try? UserDirectories.readConfiguration(at: $0, called: $0) }?[member]
   }
 
-  /// A failed write is ignored: the next run then renews once more.
+  /// Adds a note about a token. A failed write is ignored: the next run of the program then renews once more.
   private func add(_ token: String, _ value: JSON, to member: String) {
     guard let path, (try? Folders.make(Folders.parent(of: path))) != nil else { return }
     Self.locked("\(path).lock") {
@@ -96,6 +96,6 @@ struct RenewalNotes {
     }
   }
 
-  /// One second, with a pause of 5 ms after each attempt.
+  /// The number of attempts to take the lock: they last one second, with a pause of 5 ms after each attempt.
   private static let lockAttempts = 200
 }

@@ -181,7 +181,7 @@ TEST("a host whose standard streams are closed and written to loses nothing, and
   CHECK(WIFEXITED(status));
   CHECK_NUMBER(0, WEXITSTATUS(status));
   CHECK(!is_spoilt(directory));
-  /* A program with standard streams finds what that program stored. */
+  /* This program has standard streams, and finds what the program without standard streams stored. */
   provider *server = provider_new();
   enroll_client *client = provider_client(server, directory);
   snprintf(wanted, sizeof wanted, "access-%d", RENEWALS);

@@ -113,7 +113,8 @@ class Detached(DetachedCase):
         self.assertTrue(self.gate.reached.wait(TIMEOUT))
         [process] = self.detached()
         os.kill(int(process.name), signal.SIGKILL)
-        # Far less than the three minutes for which other processes wait for the exchange.
+        # The timeout is far less than the three minutes for which other processes wait for the
+        # exchange.
         _, words = child.communicate(timeout=TIMEOUT)
         self.assertEqual(child.returncode, 9, words)
         self.assertIn("ended before the tokens were stored; begin the sign-in again", words)

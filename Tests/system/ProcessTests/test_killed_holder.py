@@ -21,7 +21,8 @@ class Window:
         self.is_stored = is_stored
 
     def outcome(self, grace):
-        """The provider's grace period matters only if the token was rotated and never stored."""
+        """The expected result. The provider's grace period matters only if the token was rotated and never
+        stored."""
         return OVER if self.is_rotated and not self.is_stored and grace == 0 else VALID
 
 

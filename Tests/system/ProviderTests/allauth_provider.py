@@ -53,7 +53,7 @@ class Allauth(Provider):
         return Child([_PYTHON, "-B", server, self.directory, self.port], self.directory / "log")
 
     def revocations(self):
-        """How many revocation requests it has granted."""
+        """How many revocation requests the provider has granted."""
         return self.logged(r'"POST /identity/o/api/revoke HTTP/1\.\d" 200')
 
     def _seed(self):

@@ -56,7 +56,7 @@ class Authlib(Provider):
         return Child([sys.executable, "-P", server, self.directory / "seed.json", self.port], self.directory / "log")
 
     def revocations(self):
-        """How many revocation requests it has granted."""
+        """How many revocation requests the provider has granted."""
         return self.logged(r'"POST /revoke HTTP/1\.\d" 200')
 
     def _client(self, client_id, secret, method):

@@ -105,7 +105,7 @@ class Canaille(Provider):
         ]
 
     def revocations(self):
-        """How many revocation requests it has granted."""
+        """How many revocation requests the provider has granted."""
         return self.logged(r'"POST /oauth/revoke 1\.\d" 200')
 
     def settings(self, text):

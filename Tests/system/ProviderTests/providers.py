@@ -133,11 +133,11 @@ class Provider:
         return urlsplit(self.loopback).port
 
     def token_requests(self):
-        """How many token requests it has seen, granted or not."""
+        """How many token requests the provider has received, whether it granted them or not."""
         return self.logged(self.facts.token_request)
 
     def logged(self, pattern):
-        """How many lines of its log match."""
+        """How many lines of the provider's log match `pattern`."""
         return len(re.findall(pattern, self.child.log.read_text(errors="replace")))
 
 

@@ -60,7 +60,7 @@ class Toolkit(Provider):
         return Child([_PYTHON, "-B", server, self.directory, self.port], self.directory / "log")
 
     def revocations(self):
-        """How many revocation requests it has granted."""
+        """How many revocation requests the provider has granted."""
         return self.logged(r'"POST /o/revoke_token/ HTTP/1\.\d" 200')
 
     @property

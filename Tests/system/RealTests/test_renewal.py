@@ -5,7 +5,7 @@ import kinds
 from cases import SignInNeeded, Unavailable, on_each
 from processes import wait_until
 
-#: The servers at which a refresh token still works after its answer was lost.
+#: The servers that accept a refresh token again if the answer to its first use was lost.
 FORGIVING = [kind for kind in kinds.ALL if kind.forgives]
 STAYING = [app for app in apps.ALL if not app.outlives_its_caller]
 OUTLIVING = [app for app in apps.ALL if app.outlives_its_caller]

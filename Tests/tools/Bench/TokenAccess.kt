@@ -1,6 +1,6 @@
-// Measures the work before a request with a valid cached token: by the Kotlin binding, and by Google's OAuth client for
-// Java. Google's `Credential` takes a lock, checks when the token expires, and puts the token into the request's
-// headers.
+// Measures the work before a request with a valid cached token, once in the Kotlin binding and once in Google's OAuth
+// client for Java. Google's `Credential` takes a lock, checks when the token expires, and puts the token into the
+// request's headers.
 //
 //     TokenAccess ISSUER STORE      prints the address to open, reads the redirect, prints "OURS THEIRS" for each round
 

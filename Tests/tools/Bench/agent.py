@@ -67,7 +67,7 @@ class Agent:
         return self
 
     def resident(self):
-        """Kilobytes of memory of all its processes."""
+        """The memory of all processes of oidc-agent, in kilobytes."""
         return sum(map(_resident, self._processes()))
 
     def stop(self):

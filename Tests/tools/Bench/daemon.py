@@ -66,7 +66,7 @@ class Program:
         return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
 
     def cpu(self):
-        """Seconds of CPU of all its threads."""
+        """The CPU time of all threads of the program, in seconds."""
         tasks = Path(f"/proc/{self._process.pid}/task").iterdir()
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 

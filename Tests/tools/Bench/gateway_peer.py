@@ -54,7 +54,7 @@ oauth = OAuth()
 
 
 class KeptTransport(httpx.AsyncHTTPTransport):
-    """Keeps connections open: Authlib makes and closes a client for each request."""
+    """A transport that keeps its connections open, although Authlib makes and closes a client for each request."""
 
     async def __aenter__(self):
         return self

@@ -98,8 +98,8 @@ private enum Memory {
     defer { munmap(buffer, size) }
     let places = writable()
     try #require(!places.isEmpty)
-    // Pieces are read into this buffer. The system joins neighbouring ranges, so only this part of a range is
-    // left out.
+    // Memory is searched in pieces that are read into this buffer, so the buffer itself is not searched. The system may
+    // have joined its range with neighbouring ranges, which are searched.
     let own = Int(bitPattern: buffer)..<Int(bitPattern: buffer) + size
     let others = places.flatMap { place in
       place.overlaps(own)

@@ -87,7 +87,7 @@ struct ProvidersPage {
     (.logout, ["logout", "revocation", "authorize"]), (.device, ["device"]),
   ]
 
-  /// The least certain of the facts on which a cell depends; nil: it depends on none.
+  /// The kind of the least certain fact on which a cell depends; nil if the cell depends on no fact.
   private static func basis(of column: Column, _ entry: KnownProvider) -> KnownProvider.Fact.Kind? {
     let areas = areas.first { $0.0 == column }?.1 ?? []
     let kinds = entry.basis.filter { leaf in areas.contains { leaf.at.hasPrefix("/\($0)") } }.map(\.kind)

@@ -7,7 +7,7 @@ import EnrollHost
 import EnrollTesting
 import SystemCalls
 
-/// Every listing of the store's folder, ended by an error after a number of names.
+/// Tests what the store does if a listing of its folder ends with an error, after each possible number of names.
 struct HiddenNames {
   let path: String
 

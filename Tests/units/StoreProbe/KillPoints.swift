@@ -60,9 +60,10 @@ struct KillPoints {
 
 extension system_call_plan {
   /// - Parameters:
-  ///   - at: the call that is affected, counted from 1; 0: none is affected, and the calls are only counted.
-  ///   - number: the `errno` with which it fails.
-  ///   - limit: the most bytes that a read or a write moves.
+  ///   - at: the number of the call that the plan affects, counted from 1. With 0 the plan affects no call; calls are
+  ///     only counted.
+  ///   - number: the `errno` with which that call fails.
+  ///   - limit: the maximum number of bytes that one read or write moves.
   init(
     at: Int, lasts: Bool = false, number: Int32 = 0, limit: Int? = nil, kills_before: Bool = false,
     kills_after: Bool = false, only: UnsafePointer<CChar>? = nil

@@ -130,7 +130,7 @@ struct JWSTests {
 
   @Test("the key of the token's kid is the only one tried (R22)")
   func keyIDGames() throws {
-    // Signed by otherRSA, a key of the issuer, but the kid is that of rsa.
+    // The token is signed by otherRSA, a key of the issuer, but has the kid of the key rsa.
     var maker = TokenMaker()
     maker.key = .otherRSA
     let keys = try Provider.keySet([.rsa, .otherRSA])

@@ -126,8 +126,8 @@ struct LinkVectorTests {
     return nil
   }
 
-  /// Whether a browser goes to the claimed host for this text: no text before the host's slash could change
-  /// the host (WHATWG URL, host parser).
+  /// Whether a browser surely goes to the claimed host for this text: `https://`, the host and a slash come first, so
+  /// nothing after them can change the host (WHATWG URL, host parser).
   private func leadsToClaimedHost(_ text: String) -> Bool {
     text.hasPrefix("https://\(Self.claimed)/")
   }

@@ -106,14 +106,14 @@ import Testing
       wire.send((0..<50).map { Self.get("/\($0)") }.joined())
       #expect(eventually { server.metrics.refusals[.slowReader] == 1 })
       #expect(eventually { server.metrics.connectionsOpen == 0 })
-      // The kernels hold a few megabytes at most.
+      // The kernel's buffers hold a few megabytes of requests at most.
       #expect(application.seen.count < 10)
     }
   }
 
   @Test("a slow client gets the whole of the answer that closes its connection")
   func slowLast() throws {
-    // More bytes than the kernel buffers.
+    // The body has more bytes than the kernel buffers.
     let body = [UInt8](repeating: 0x61, count: 24 << 20)
     let change: (inout ServerSettings) -> Void = {
       $0.limits.lingerMilliseconds = 20

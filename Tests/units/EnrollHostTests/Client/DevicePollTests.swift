@@ -209,7 +209,7 @@ struct DeadExchangeTests {
   func died() throws {
     let stage = try DeviceStage()
     let (client, id) = try dying(stage)
-    // Much earlier than the transaction's own deadline.
+    // This instant is much earlier than the transaction's own deadline.
     let end = stage.clock.instant().advanced(bySeconds: 500)
     let error = try failure {
       try stage.running { try client.awaitTransaction(id, until: end, cancellation: nil) }

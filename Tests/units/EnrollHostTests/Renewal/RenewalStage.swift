@@ -1,4 +1,4 @@
-// For renewals over a real connection: a session from an earlier sign-in, and a fake clock.
+// The stage for tests of renewals over a real connection: a session from an earlier sign-in, and a fake clock.
 
 @testable import EnrollStore
 import EnrollRules

@@ -5,7 +5,7 @@ import Foundation
 final class RawClient: Sendable {
   private let descriptor: Int32
 
-  /// nil if no program listens there.
+  /// Connects to the port; nil if no program listens on it.
   init?(port: UInt16, isIPv6: Bool = false) {
     let family = isIPv6 ? AF_INET6 : AF_INET
     descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -20,7 +20,7 @@ func failure(_ body: () throws(EnrollError) -> Void) -> EnrollError? {
 }
 
 extension TestFolder {
-  /// A store with one record, whose key has this provider.
+  /// A store with one record. `keys` is the provider of the store's key.
   @discardableResult
   func filled(_ keys: KeyPlan) throws(EnrollError) -> FileTokenStore {
     let store = try open(keys: keys)
@@ -219,7 +219,7 @@ struct KeyProviderTests {
 struct KeyChoiceTests {
   private let folder = TestFolder()
 
-  /// Without a session bus there is no Secret Service, on any machine.
+  /// Whether there is a session bus. Without a session bus, no machine has a Secret Service.
   private static let hasBus =
     ProcessInfo.processInfo.environment["DBUS_SESSION_BUS_ADDRESS"] != nil
     || FileManager.default.fileExists(

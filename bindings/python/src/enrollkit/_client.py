@@ -168,7 +168,7 @@ class Library(CoreCommands):
         path: The file of libenroll. None: $ENROLL_LIBRARY, else the library in the wheel, else the system's.
 
     Raises:
-        EnrollLibraryError: it was not found, or its version does not match this package.
+        EnrollLibraryError: the library was not found, or its version does not match this package.
     """
 
     def __init__(self, path: Optional[StorePath] = None) -> None:
@@ -225,7 +225,7 @@ class Daemon(CoreCommands):
         logger: The logger for the daemon's log; None: the logger `enrollkit.daemon`.
 
     Raises:
-        EnrollLibraryError: it was not found, or its version does not match this package.
+        EnrollLibraryError: the program was not found, or its version does not match this package.
     """
 
     def __init__(
@@ -244,8 +244,8 @@ class Daemon(CoreCommands):
         self._conversation = Conversation(self._questions)
         self._transports = Threads("enrolld transport", 64)
         self._vaults = Threads("enrolld secrets", 16)
-        # Serializes commands about a store, and the threads that answer for them. Ctrl-C does not interrupt those
-        # threads.
+        # Serializes commands about a store, and the threads that answer the daemon's requests for such a command.
+        # Ctrl-C does not interrupt those threads.
         self._turn = threading.Lock()
         # A separate thread writes: Ctrl-C would cut a line in two, and a full pipe would block a caller for longer than
         # its timeout. None ends the thread.

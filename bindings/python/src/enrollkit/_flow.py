@@ -118,8 +118,8 @@ def check_confirmed(answer: object) -> bool:
     """The answer of `confirm`.
 
     Raises:
-        EnrollInvalidArgument: it is not a bool. A forgotten `return` must not revoke tokens, and a coroutine must not
-        confirm them.
+        EnrollInvalidArgument: the answer is not a bool. A forgotten `return` must not revoke tokens, and a coroutine
+        must not confirm them.
     """
     if not isinstance(answer, bool):
         raise invalid("confirm", "a function that returns True or False", answer)
