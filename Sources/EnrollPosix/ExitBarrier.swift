@@ -55,7 +55,7 @@ public enum ExitBarrier {
     if isExiting { blockUntilExit() }
   }
 
-  /// Called if a thread that ``addThread()`` counted could not be started.
+  /// Takes back the count of ``addThread()``, because the thread could not be started.
   static func removeThread() { running.subtract(1, ordering: .sequentiallyConsistent) }
 
   /// Runs code that waits, or that belongs to the host. If an exit begins meanwhile, the thread does not return from

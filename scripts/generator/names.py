@@ -12,9 +12,9 @@ from .manifest import TOP, snake, upper
 
 #: Commands whose Swift method has another name, each with its reason; None: Swift has no method.
 SWIFT_METHODS = {
-    # Swift has these in EnrollClient itself: init, close(), and the streams of events.
+    # Swift has these commands in EnrollClient itself: init, close(), and the streams of events.
     "client.open": None, "client.close": "close", "events.subscribe": None, "events.unsubscribe": None,
-    # In Swift, a type or a function of the rules takes the place of each of these.
+    # In Swift, a type or a function of the rules replaces each of these commands.
     "system.describe": None, "pkce.generate": None, "redirect.parse": None, "redirect.route": None, "link.parse": None,
     "expiry.check": None,
     # Only tools need commands about a store without a client.

@@ -23,7 +23,7 @@ enum CharacterArray {
 
 /// Text with a NUL at its end that is never freed: names of constants, which C gets as `const char *`.
 struct PermanentText: @unchecked Sendable {
-  // Unchecked: written once, before any other thread sees it.
+  // Unchecked: the text is written once, before any other thread sees it.
   let pointer: UnsafePointer<CChar>
 
   init(_ text: String) {

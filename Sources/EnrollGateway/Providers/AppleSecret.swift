@@ -14,10 +14,11 @@ public struct AppleSecret: Sendable {
 
   /// The lifetime of a secret. Apple accepts up to six months; the gateway uses a day.
   static let seconds: Int64 = 86_400
-  /// A secret is replaced this long before it expires, so that a clock that is slow by less than this causes
-  /// no failure.
+  /// A secret is replaced this many seconds before it expires, so that a clock that is slow by less than this causes no
+  /// failure.
   static let reserveSeconds: Int64 = 3_600
-  /// `iat` is set this far back, so that a clock that is fast by less than this causes no failure.
+  /// The number of seconds by which `iat` is set back, so that a clock that is fast by less than this causes no
+  /// failure.
   static let backdatingSeconds: Int64 = 300
 
   static let audience = "https://appleid.apple.com"

@@ -70,7 +70,7 @@ extension SignInDestination {
     return try keys.seal(Secret(text), for: .destination, at: now, random: random)
   }
 
-  /// nil if no key of this ring sealed the field.
+  /// Opens the sealed form field; nil if no key of this ring sealed the field.
   init?(sealed field: String?, with keys: KeyRing) {
     guard let field else {
       self.init()

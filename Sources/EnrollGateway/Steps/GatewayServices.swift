@@ -34,7 +34,8 @@ final class GatewayServices: Sendable {
 
   var keys: KeyRing { ring.withLock { $0 } }
 
-  /// Uses these keys from now on. A cookie that was sealed with an earlier key can be opened while that key is in the ring.
+  /// Replaces the ring of keys. A cookie that was sealed with an earlier key can be opened while that key is in the
+  /// ring.
   func reload(_ keys: KeyRing) { ring.withLock { $0 = keys } }
 
   /// - Throws: `.failure(.unknownProvider)`.

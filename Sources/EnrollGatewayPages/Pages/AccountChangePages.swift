@@ -182,7 +182,7 @@ public struct DeletedPage: Page {
 
 /// The status of a deletion that a user requested at a provider. The page does not identify the user.
 public struct DataDeletionPage: Page {
-  /// False if no such deletion is known.
+  /// Whether the deletion has been made; false if the gateway knows of no such deletion.
   public var isDone: Bool
 
   public init(isDone: Bool) { self.isDone = isDone }

@@ -31,7 +31,7 @@ public struct ChoicePage: Page {
   public var purpose: Purpose
   /// The providers, in the order of the page.
   public var providers: [Provider]
-  /// The link to the other page: sign-in on the registration page, and the reverse; nil if there is none.
+  /// The link from the sign-in page to the registration page, or the reverse; nil if there is no such page.
   public var other: PageLink?
   /// The app that waits for the sign-in.
   public var app: WaitingApp?

@@ -12,7 +12,8 @@ enum SQLiteFile {
   ///   that does not name a file, and for a file that other users may open.
   static func prepare(_ path: String) throws(StoreFailure) {
     try checkPath(path)
-    // O_EXCL: closing a descriptor of an existing file would drop SQLite's locks on it (fcntl(2), F_SETLK).
+    // With O_EXCL no existing file is opened: closing its descriptor would drop SQLite's locks on the file (fcntl(2),
+    // F_SETLK).
     let descriptor = enroll_posix_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 {
       close(descriptor)
@@ -50,7 +51,7 @@ enum SQLiteFile {
       let device: dev_t
       let number: ino_t
 
-      /// nil if the file does not exist.
+      /// Reads the facts about the file at this path; nil if the file does not exist.
       init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -21,11 +21,11 @@ public final class SQLiteStore: SQLStore, @unchecked Sendable {
         path: path, readers: readers, busyMilliseconds: busyMilliseconds, observer: observer), observer)
   }
 
-  /// Checks the text of a path, and opens nothing.
+  /// Checks the text of a path, without opening a file.
   /// - Throws: `.fault` for a path that does not name a file, such as `:memory:`.
   public static func checkPath(_ path: String) throws(StoreFailure) { try SQLiteFile.checkPath(path) }
 
-  /// Checks that this user can make a file in a folder, and makes none.
+  /// Checks that this user can make a file in a folder, without making one.
   /// - Parameter path: the path of the file.
   /// - Throws: `.full` if the folder cannot be written.
   public static func checkFolder(_ folder: String, of path: String) throws(StoreFailure) {

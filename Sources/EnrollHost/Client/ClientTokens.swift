@@ -90,7 +90,7 @@ extension Client {
     }
   }
 
-  /// Reports that a resource server refused this token. Returns another token, or renews it.
+  /// Reports that a resource server refused this token. Returns another token, if necessary from a renewal.
   /// - Parameters:
   ///   - audience: the audience of the refused token; nil for the session's own token.
   public func rejected(

@@ -19,7 +19,8 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     case deadlinePassed
     /// The caller's cancellation came first. The job continues.
     case cancelled
-    /// No job was joined: `.forked`, or `.busy` if no thread could be started or this coordinator is draining.
+    /// The caller joined no job. The error is `.forked`, or `.busy` if no thread could be started or this coordinator
+    /// is draining.
     case refused(EnrollError)
   }
 
@@ -110,7 +111,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   }
 
   /// Adds the caller to the audience's job, and starts that job if there is none.
-  /// - Returns: nil if the caller was refused; it already has its answer then.
+  /// - Returns: nil if the caller was refused; the caller has already got its answer then.
   private func addCaller(_ request: RenewalRequest, _ completion: @escaping Completion) -> (Flight, UInt64)? {
     if origin.isForkedChild {
       completion(.refused(EnrollError(.forked, "this process forked after the client was made")))
@@ -148,7 +149,8 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     EnrollError.noThread(" for the renewal")
   }
 
-  /// Called with the condition held, so that the job cannot end before the flight is in the list.
+  /// Starts the flight on a thread. The caller holds the condition, so that the job cannot end before the flight is in
+  /// the list.
   private func start(_ flight: Flight) -> Bool {
     let run: @Sendable () -> Void = {
       var flight = flight

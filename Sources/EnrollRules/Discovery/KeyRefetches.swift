@@ -9,8 +9,8 @@ package struct KeyRefetches: Sendable {
 
   /// Refetches for the provider's responses.
   private var own: [Instant] = []
-  /// Refetches for signed texts that anybody may send. They have a separate limit, so that forged texts do
-  /// not delay a sign-in after the provider has changed its keys.
+  /// The times of refetches for signed texts that anybody may send. These refetches have a separate limit, so that
+  /// forged texts do not delay a sign-in after the provider has changed its keys.
   private var forText: [Instant] = []
 
   package init() {}

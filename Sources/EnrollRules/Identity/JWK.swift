@@ -8,7 +8,7 @@ import EnrollJSON
 public struct JWK: Sendable {
   /// `kid`.
   public let keyID: String?
-  /// `alg`: the only algorithm of the key; nil for any that fits the key's kind.
+  /// `alg`: the only algorithm of the key; nil if the key may be used with every algorithm that fits its kind.
   public let algorithm: SignatureAlgorithm?
   public let key: PublicKey
   /// `issuer`: the only issuer whose tokens the key signs, if several issuers share a set (Entra); nil for all.

@@ -63,12 +63,12 @@ public struct DPoPSigner: Sendable {
 
 /// Whether the request for tokens had a DPoP proof.
 public enum DPoPBinding: Equatable, Sendable {
-  /// It had no proof: the tokens are Bearer tokens.
+  /// The request had no proof: the tokens are Bearer tokens.
   case none
-  /// It had a proof. The provider may bind all tokens to the key, or only the refresh token; `token_type`
-  /// says which.
+  /// The request had a proof. The provider may bind all tokens to the key, or only the refresh token; `token_type` of
+  /// the response says which of the two it did.
   case offered
-  /// It had a proof, and only tokens that are bound to the key are accepted.
+  /// The request had a proof, and only tokens that are bound to the key are accepted.
   case required
 
   /// The fault of a response's `token_type`; nil if it is valid.

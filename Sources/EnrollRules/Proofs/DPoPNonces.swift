@@ -10,7 +10,7 @@ public struct DPoPNonces: Equatable, Sendable {
     public var origin: String
     /// The last nonce of the server.
     public var nonce: String
-    /// When it was received, by this machine's clock.
+    /// When the nonce was received, by this machine's clock.
     public var learned: UnixTime
 
     public init(origin: String, nonce: String, learned: UnixTime) {

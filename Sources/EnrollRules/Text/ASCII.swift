@@ -137,7 +137,7 @@ public enum ASCII {
 struct EightBytes: Equatable {
   private let word: UInt64
 
-  /// nil if fewer than eight bytes are left.
+  /// The eight bytes at this index; nil if fewer than eight bytes are left.
   @inline(__always)
   init?(of text: Span<UInt8>, at index: Int) {
     guard text.count - index >= 8 else { return nil }

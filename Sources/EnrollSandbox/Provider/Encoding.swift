@@ -9,7 +9,7 @@ enum Encoding {
       .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
   }
 
-  /// nil if the text is not base64url.
+  /// The bytes of a base64url text; nil for any other text.
   static func bytes(base64URL text: Substring) -> [UInt8]? {
     guard !text.contains(where: { "+/=".contains($0) }) else { return nil }
     let standard = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")

@@ -17,7 +17,7 @@ package final class EngineContext: Sendable {
   let clock: any Clock
   let random: any RandomSource
   package let provider: ProviderDirectory
-  /// This is cancelled when the client is closed: after that nothing more is sent, and waits end.
+  /// The cancellation that comes when the client is closed: after that no request is sent, and all waits end.
   let closing: (any Cancellation)?
   /// Reads the client's own key; nil if the client has no key.
   let clientKey: ClientKey.Reader?

@@ -42,8 +42,8 @@ public final class RenewalStep: EngineStep {
   /// The longest wait for another process's renewal, in seconds.
   static let lockTimeoutSeconds: Int64 = 90
 
-  /// Renews the confirmed tokens and updates the state. It completes even if its callers stop waiting: a response to a
-  /// refresh token must not be lost.
+  /// Renews the confirmed tokens and updates the state. The renewal runs to its end even if its callers stop waiting,
+  /// because a response to a refresh token must not be lost.
   /// - Parameters:
   ///   - epochs: the epochs of the access tokens that the callers want replaced; if the epoch in the store is
   ///     none of them, there is nothing to do.

@@ -22,7 +22,7 @@ extension ClientRequests {
     }
   }
 
-  /// Call this for a flow that requests its tokens without a proof.
+  /// Checks that a flow may request its tokens without a proof.
   /// - Throws: `.configuration` if the configuration requires proofs.
   func requireBearerTokensAllowed() throws(EnrollError) {
     guard configuration.dpop != .always else {

@@ -110,7 +110,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
     }
   }
 
-  /// Checks once a second that the folder is still at its path. Locking checks it, too.
+  /// Checks for reads, once a second, that the folder is still at its path. Taking a lock checks that as well.
   private func checkPath() throws(EnrollError) {
     let now = clock.instant()
     let store = current.withLock { current -> OpenStore? in
@@ -154,7 +154,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
   public func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? {
     try origin.check()
     try checkPath()
-    // This always reads the status of the file. Only the client may return a token without reading it (TokenCache).
+    // This always reads the status of the file. Only the client's TokenCache may return a token without that.
     return try with(account) { (file) throws(EnrollError) in try file.record(fresh: true) }
   }
 

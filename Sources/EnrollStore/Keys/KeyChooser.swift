@@ -74,7 +74,7 @@ final class KeyChooser: Sendable {
     return KeyDecision(provider: nil, reason: "none is present: " + passed.joined(separator: "; "))
   }
 
-  /// Unwraps one key with the first candidate that can open a slot of it.
+  /// Unwraps one key with the first candidate that can open a slot of this key.
   /// - Returns: the key; nil if no slot belongs to a candidate.
   /// - Throws: if every attempt failed, the first error; but `.storeLocked` has precedence, because the user can
   ///   unlock that provider.

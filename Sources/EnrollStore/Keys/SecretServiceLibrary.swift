@@ -11,7 +11,7 @@ enum SecretServiceLibrary {
   static let fileName = ENROLL_POSIX_LIBSECRET
 
   private struct Opened: @unchecked Sendable {
-    // Unchecked: written once, before it is handed out, and never freed.
+    // Unchecked: the table of functions is written once, before it is handed out, and is never freed.
     var functions: UnsafePointer<enroll_secret>
     /// Detects a forked child, which does not have GLib's threads: a call on the parent's connections would hang
     /// there.

@@ -29,7 +29,7 @@ extension FakeProvider {
     }
   }
 
-  /// The thumbprint of the key of a DPoP proof (RFC 9449); nil if the request has none.
+  /// The thumbprint of the key of the request's DPoP proof (RFC 9449); nil if the request has no proof.
   func thumbprint(of request: HTTPRequest, _ endpoint: Endpoint) throws(EndpointError) -> String? {
     let settings = state.withLock { $0.settings }
     guard !settings.dpopAlgorithms.isEmpty, request.headers.contains(where: { $0.name == "DPoP" }) else {

@@ -26,7 +26,7 @@ extension FakeProvider {
     case logoutWithoutState
   }
 
-  /// Misbehaves in this way from now on.
+  /// Makes the provider behave in this way from now on.
   public func misbehave(_ behaviour: HostileBehaviour) {
     state.withLock { _ = $0.hostileBehaviours.insert(behaviour) }
   }

@@ -35,7 +35,7 @@ enum Folders {
     }
   }
 
-  /// Creates a directory and its parents with mode 0700; existing ones do not change.
+  /// Creates a directory and its parents with mode 0700. Existing directories do not change.
   static func make(_ path: String) throws(Failure) {
     guard let fault = OwnerPermissions.makeFolders(path) else { return }
     throw Failure(.failed, "the directory \(fault.path) cannot be made: \(SystemError.message(fault.number))")

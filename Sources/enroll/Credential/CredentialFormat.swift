@@ -54,7 +54,7 @@ struct CredentialQuestion {
   var target: CredentialTarget?
   /// Whether the question is about all hosts that the user named.
   var isAboutAllHosts = false
-  /// The answer with a token. `username` is the user name for a program that named none.
+  /// The answer with a token. `username` is the user name for a program that did not name a user.
   var answer: (_ token: BearerToken, _ username: String) -> String = { _, _ in "" }
   /// The answer for a host that the user did not name.
   var nothing = CredentialAnswer()

@@ -121,7 +121,7 @@ extension SetupTool {
       .map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Docker, Podman and others: their configuration names a helper for each registry, and they start it without
+  /// Docker, Podman and others. Their configuration names a helper for each registry, and they start the helper without
   /// arguments.
   static let docker = SetupTool(
     name: "docker", summary: "Make Docker, Podman and others get the token for a registry.",

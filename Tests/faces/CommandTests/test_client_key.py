@@ -32,7 +32,7 @@ class ClientKey(CommandCase):
         return json.loads((profile or self.profiles / "default.json").read_text())
 
     def unusable(self):
-        """Keys that cannot be used, each with a word of its error."""
+        """Keys that cannot be used, each with a word of the error message about it."""
         folder = workspace("keys")
         yield folder / "none", "No such file"
         yield folder, "Is a directory"

@@ -90,7 +90,7 @@ class Renewal(CommandCase):
         """Signs in with a token that has `left` seconds left; later tokens live longer."""
         self.sandbox.control("fault", fault="setMember", endpoint="token", member="expires_in", value=lifetime, times=1)
         self.sign_in()
-        # Waits one second longer, because the end is given in whole seconds.
+        # Waits one second longer, because the token's end is given in whole seconds.
         end = self.json("accounts")["accounts"][0]["expiresAt"] - left
         wait_until(lambda: time.time() > end + 1, "the token is nearly over", TIMEOUT)
 

@@ -44,7 +44,7 @@ class Server:
         self.run("pg_ctl", "-D", self.folder, "reload")
 
     def kill(self):
-        """Kills all of its processes, as a power cut would."""
+        """Kills all processes of the server, as a power cut would."""
         postmaster = int((self.folder / "postmaster.pid").read_text().split()[0])
         os.kill(postmaster, signal.SIGSTOP)
         children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()

@@ -115,8 +115,8 @@ class WithRealMail(EmailCase):
 
 
 class Script(threading.Thread):
-    """An SMTP server that looks up the answer to each command in a table. If the table has None, it closes the
-    connection."""
+    """An SMTP server that looks up the answer to each command in a table. If the table has None for a command,
+    the server closes the connection."""
 
     def __init__(self, **answers):
         super().__init__(daemon=True)

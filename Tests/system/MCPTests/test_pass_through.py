@@ -1,4 +1,4 @@
-"""Messages between a host and a real server, in the versions with sessions and in the version without."""
+"""Messages between a host and a real server, in the protocol versions with sessions and in the version without sessions."""
 
 import json
 import time

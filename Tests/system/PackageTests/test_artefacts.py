@@ -110,8 +110,8 @@ class UsedArtefacts(unittest.TestCase):
         self.assertRegex(token, TOKEN)
         report("tar", began)
         self.assertIn("ExecStart=/opt/enrollkit/bin/enrolld\n", self.read("/opt/enrollkit/lib/systemd/user/enrolld@.service"))
-        # The tree works in another folder without an installation: the programs find each other, and pkg-config the
-        # library.
+        # The tree works in another folder without an installation: the programs find each other, and pkg-config
+        # finds the library.
         self.assertEqual(self.chroot.run("/srv/here/bin/enroll", "token")[0], token)
         self.assertIn("accounts", self.chroot.run("/srv/here/bin/enroll", "accounts", "--json")[0])
         program = workspace("linked") / "program"

@@ -56,7 +56,8 @@ struct WipeTests {
 private enum Memory {
   private static let file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
   private static let map = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
-  /// False under a sanitizer: its own memory spans terabytes of addresses, too many to read.
+  /// Whether the tests can read all of this process's memory. False under a sanitizer, whose own memory spans terabytes
+  /// of addresses, too many to read.
   static var isReadable: Bool {
     file >= 0 && map >= 0 && writable().reduce(0) { $0 + $1.count } < 1 << 40
   }

@@ -13,7 +13,7 @@ import Foundation
 
 /// A client behind one face.
 protocol Face: AnyObject, Sendable {
-  /// Runs a command of the manifest, without the member `client`.
+  /// Runs a command of the manifest. Its parameters are given without the member `client`.
   func call(_ command: String, _ parameters: [(String, JSON?)]) throws(EnrollError) -> JSON
   func close()
   /// What the client wrote into its log.

@@ -65,7 +65,7 @@ struct EmailSteps: GatewaySteps {
       headers: try sessions.cookies(ofSession: text, hash, isProven: true))
   }
 
-  /// Spends a link and signs its user in.
+  /// Spends a link of an e-mail, and signs in the user to whom the e-mail was sent.
   func completeEmailSignIn(
     _ request: WebRequest, _ destination: SignInDestination, spending hash: [UInt8],
     _ purpose: NewMailLink.Purpose,

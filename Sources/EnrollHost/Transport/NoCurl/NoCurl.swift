@@ -4,7 +4,7 @@
 import EnrollRules
 import EnrollSteps
 
-/// Replaces libcurl in builds without it. It cannot be opened.
+/// Replaces the type of this name in builds without libcurl. The library can never be opened.
 final class CurlLibrary: Sendable {
   static let fileNames: [String] = []
 

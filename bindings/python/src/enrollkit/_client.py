@@ -611,7 +611,8 @@ class EventStream(Single):
         self._session = session
         self._ended = ended
         self._events: Deque[Event] = collections.deque(maxlen=self.KEPT)
-        # This gets an entry for each change. It is not a condition variable: see `_Answer`.
+        # A queue that gets an entry for each change. It is used instead of a condition variable:
+        # see `_Answer`.
         self._changes: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._is_closed = False
         session.subscribe(self._listen)
