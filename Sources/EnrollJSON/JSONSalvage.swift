@@ -149,7 +149,7 @@ private struct JSONSalvage {
     return found
   }
 
-  /// Adds a member, or a further occurrence of it.
+  /// Adds a member, or another occurrence of a member that was added before.
   static func add(_ member: Found, to found: inout [Found]) {
     if let index = found.firstIndex(where: { $0.name.utf8.elementsEqual(member.name.utf8) }) {
       if found[index].value != member.value { found[index].value = nil }

@@ -76,7 +76,7 @@ public enum ExitBarrier {
     return true
   }
 
-  /// - Returns: false if the thread must ``blockUntilExit()``, after it has released the mutex that it waited with.
+  /// - Returns: false if the thread must ``blockUntilExit()``, after it has released the mutex of its wait.
   static func endWait() -> Bool {
     running.add(1, ordering: .sequentiallyConsistent)
     guard isExiting else { return true }

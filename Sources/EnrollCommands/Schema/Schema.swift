@@ -167,7 +167,7 @@ public struct Schema: Sendable {
   /// An object with no members.
   static let nothing = Schema.object([])
 
-  /// The members of an object; none for any other shape.
+  /// The members of an object; empty for any other shape.
   public var properties: [Property] {
     if case .object(let properties) = shape { properties } else { [] }
   }

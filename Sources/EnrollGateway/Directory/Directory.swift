@@ -36,8 +36,8 @@ public struct DirectoryPerson: Sendable, Equatable {
 
 /// The result of checking a password.
 public enum PasswordCheck: Sendable, Equatable {
-  /// `session` is a token that the directory's own sign-in accepts in exchange for a session (Okta's `sessionToken`); nil if
-  /// there is none.
+  /// `session` is a token that the directory's own sign-in accepts in exchange for a session (Okta's `sessionToken`);
+  /// nil if the directory gives no such token.
   case accepted(DirectoryPerson, session: Secret? = nil)
   /// The password is wrong, the user does not exist, or the user has no password. The answer and its duration are the
   /// same in all three cases.
@@ -86,7 +86,7 @@ public protocol Directory: AnyObject, Sendable {
   /// Whether ``check(_:of:)`` works. If not, users of this directory sign in with a mailed link.
   var checksPasswords: Bool { get }
 
-  /// The user with an address, compared by ``EmailAddress/key``; nil if there is none.
+  /// The user with an address, compared by ``EmailAddress/key``; nil if no user has the address.
   func person(with email: EmailAddress) throws(DirectoryFailure) -> DirectoryPerson?
 
   /// Creates a user in the state `staged`, or returns the existing one: repeated or concurrent calls create only one user for
@@ -102,7 +102,7 @@ public protocol Directory: AnyObject, Sendable {
   /// Checks a password. Takes the same time for an address without a user.
   func check(_ password: Secret, of email: EmailAddress) throws(DirectoryFailure) -> PasswordCheck
 
-  /// The user's state. The gateway asks for it before a mailed link signs a user in.
+  /// The user's state. The gateway asks for the state before a mailed link signs the user in.
   func state(of id: String) throws(DirectoryFailure) -> DirectoryPerson.State
 
   /// Checks that the directory answers and accepts the gateway's credentials, for `enroll-gateway check`.

@@ -6,7 +6,7 @@ struct MetricsText {
 
   static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-  /// Writes all samples of one metric; nothing if there are none.
+  /// Writes all samples of one metric. Without samples, writes nothing.
   mutating func write(_ metric: Metric, _ samples: [MetricSample]) {
     guard !samples.isEmpty else { return }
     head(metric)

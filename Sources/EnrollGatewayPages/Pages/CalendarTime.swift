@@ -8,7 +8,8 @@ struct CalendarTime: Equatable {
   let hour: Int
   let minute: Int
 
-  /// - Parameter seconds: since 1970; a time outside of the years 1 to 9999 is set to the nearest time in them.
+  /// - Parameter seconds: since 1970. A time outside of the years 1 to 9999 is replaced by the first or the last second
+  ///   of these years.
   init(_ seconds: Int64) {
     let seconds = min(max(seconds, -62_135_596_800), 253_402_300_799)
     // Division rounds down: a time before 1970 belongs to the earlier day.

@@ -1,12 +1,12 @@
-// The changes of accounts, for both databases. Each change runs in one transaction. In SQLite that transaction holds the only
-// write lock. In PostgreSQL it locks rows in the same order as a sign-in: identities, then codes, then accounts. A concurrent
-// sign-in waits for the identity. It then finds the account that the identity belongs to now, or makes a new account if the
-// identity is gone; no account is left without an identity.
+// The changes of accounts, for SQLite and PostgreSQL. Each change runs in one transaction. In SQLite that transaction
+// holds the only write lock. In PostgreSQL it locks rows in the same order as a sign-in: identities, then codes, then
+// accounts. A concurrent sign-in waits for the identity. It then finds the account that the identity belongs to now, or
+// makes a new account if the identity is gone; no account is left without an identity.
 
 import EnrollRules
 import EnrollGateway
 
-/// An account and the session that asks for a change of it, as parameters for both databases.
+/// An account and the session that asks for a change of the account, as parameters for SQLite and PostgreSQL.
 struct CheckedProof {
   let account: AccountID
   fileprivate let now: UnixTime
@@ -21,7 +21,7 @@ struct CheckedProof {
   }
 }
 
-/// An identity's key, as parameters for both databases.
+/// An identity's key, as parameters for SQLite and PostgreSQL.
 struct CheckedKey {
   let key: IdentityKey
   let values: [SQLValue]
@@ -34,7 +34,7 @@ struct CheckedKey {
   }
 }
 
-/// A provider's request to end sessions, as parameters for both databases.
+/// A provider's request to end sessions, as parameters for SQLite and PostgreSQL.
 struct CheckedLogout {
   fileprivate let logout: ProviderLogout
   fileprivate let identity: CheckedKey?
@@ -53,7 +53,7 @@ struct CheckedLogout {
   }
 }
 
-/// A provider's request to delete a user's data, as parameters for both databases.
+/// A provider's request to delete a user's data, as parameters for SQLite and PostgreSQL.
 struct CheckedDeletion {
   fileprivate let identity: CheckedKey
   fileprivate let once: [SQLValue]

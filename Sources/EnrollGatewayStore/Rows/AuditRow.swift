@@ -1,4 +1,4 @@
-// Audit entries as parameters and as rows, the same for both databases.
+// Audit entries as parameters and as rows, the same for SQLite and PostgreSQL.
 
 import EnrollRules
 import EnrollGateway

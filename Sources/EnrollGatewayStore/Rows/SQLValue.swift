@@ -1,4 +1,4 @@
-// Parameters of statements and rows of results, the same for both databases.
+// Parameters of statements and rows of results, the same for SQLite and PostgreSQL.
 
 import EnrollRules
 import EnrollGateway

@@ -8,7 +8,7 @@ import EnrollSteps
 public import EnrollJSON
 import EnrollPosix
 
-/// Starts processes that outlive this one, for the steps of one client.
+/// Starts processes that outlive this process, for the steps of one client.
 package protocol StepProcesses: AnyObject, Sendable {
   /// Starts a process that opens the same account and runs ``Client/perform(_:onLine:)``.
   /// - Parameter step: the step, in the form that ``DetachedStep`` reads.

@@ -9,8 +9,8 @@ public struct ActivationToken: Equatable, Sendable {
 
   public let secret: Secret
 
-  /// - Throws: `.redirectMalformed` if it is missing, longer than ``maximumBytes``, or has characters other than the
-  ///   unreserved ones of RFC 3986 §2.3.
+  /// - Throws: `.redirectMalformed` if the token is missing, is longer than ``maximumBytes``, or has other characters
+  ///   than the unreserved characters of RFC 3986 §2.3.
   public init(_ bytes: ArraySlice<UInt8>) throws(EnrollError) {
     guard !bytes.isEmpty else {
       throw EnrollError(.redirectMalformed, "the link has no activation token")

@@ -52,7 +52,8 @@ public struct EnrollError: Error, Sendable {
   /// The provider's own error code (`RFC 6749 §5.2`), bounded and printable.
   public var oauthError: String? { details.oauthError }
   /// The provider's `error_description` (`RFC 6749 §5.2`), for a developer: printable ASCII, at most
-  /// ``maximumDescriptionBytes``. nil if there is none, or if it may repeat a secret that was sent.
+  /// ``maximumDescriptionBytes``. nil if the provider sent no description, or if the description may repeat a secret
+  /// that was sent.
   public var oauthErrorDescription: String? { details.oauthErrorDescription }
   /// How long the server asked the client to wait.
   public var retryAfterSeconds: Int64? { details.retryAfterSeconds }
@@ -236,8 +237,8 @@ extension EnrollError: Equatable {
 }
 
 extension EnrollError {
-  /// The error after a failure of OpenSSL: `.unsupported` on a machine without it, `.outOfMemory`, or `.internal` for
-  /// every other failure, because no other failure is expected.
+  /// The error after a failure of OpenSSL: `.unsupported` on a machine without OpenSSL, `.outOfMemory` without memory,
+  /// or `.internal` for every other failure, because no other failure is expected.
   /// - Parameter context: the operation that failed; it precedes OpenSSL's message.
   package init(_ error: CryptoError, _ context: String? = nil) {
     let message = context.map { "\($0): \(error.message)" } ?? error.message

@@ -41,7 +41,7 @@ struct RenewalProgress: Sendable {
   /// Whether this process renewed the tokens of this epoch.
   func hasRenewed(_ epoch: UInt64) -> Bool { fields.withLock { $0.renewedEpoch == epoch } }
 
-  /// - Returns: false if the failure is the same as the previous one. It is then not reported again.
+  /// - Returns: false if the previous failure had the same code. Such a failure is not reported again.
   func noteFailure(_ code: EnrollError.Code) -> Bool {
     fields.withLock { fields in
       guard fields.reportedFailure != code else { return false }

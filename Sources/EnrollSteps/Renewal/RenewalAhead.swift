@@ -10,8 +10,8 @@ public enum RenewalPlan: Equatable, Sendable {
   case nothing
   /// It is too early, or a failure requires a pause: plan again at that time.
   case wait(until: Instant)
-  /// Call ``RenewalStep/renew(epochs:forced:for:)``; the audience is set only if the renewed tokens for it could not
-  /// be stored.
+  /// Call ``RenewalStep/renew(epochs:forced:for:)``; an audience is given only if the renewed tokens for that audience
+  /// could not be stored.
   case renew(epoch: UInt64, for: TokenAudience? = nil)
 }
 

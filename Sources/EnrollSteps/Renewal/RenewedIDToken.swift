@@ -53,7 +53,7 @@ extension RenewedTokensStep {
     /// Whether the signature was verified with a key of the issuer.
     var isProven = false
     /// Whether no key of the issuer can have made the signature, so that the token proves nothing. If the keys cannot
-    /// be fetched, neither ``isProven`` nor this is true.
+    /// be fetched, both ``isProven`` and ``isRefuted`` are false.
     var isRefuted = false
     /// The name of the claim that shows that the id_token belongs to another session; empty if no claim shows that.
     var claim = ""

@@ -26,7 +26,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
   /// The clients that are being registered now.
   let registering = Guarded<[RegistrationName: ClientFile]>([:], by: Mutex())
 
-  /// Opens the folder, but not yet the keys. If the folder is replaced later, the next call opens the new one.
+  /// Opens the folder, but not yet the keys. If the folder is replaced later, the next call opens the new folder.
   /// - Parameters:
   ///   - path: absolute. The folder is created with mode 0700, if its parent exists.
   ///   - keys: the store's key provider.

@@ -145,7 +145,7 @@ enum StoreNames {
 
   static func isSetAside(_ name: String) -> Bool { endOfOriginal(name) != nil }
 
-  /// The name that a file had before it was set aside; for any other file, its name.
+  /// The name that a file had before it was set aside; for a file that was not set aside, its present name.
   static func original(_ name: String) -> String {
     guard let end = endOfOriginal(name) else { return name }
     return String(decoding: name.utf8.prefix(end), as: UTF8.self)

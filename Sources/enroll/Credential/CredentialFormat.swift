@@ -40,9 +40,9 @@ struct CredentialQuestion {
   enum Wish {
     /// A token for the target.
     case token
-    /// The server refused this token. The program does not wait for a new one.
+    /// The server refused this token. The program does not wait for a new token.
     case rejected(String)
-    /// The server refused the current token, and the program wants a new one.
+    /// The server refused the current token, and the program wants a new token.
     case another
     /// No token is needed: the answer is `nothing`.
     case none

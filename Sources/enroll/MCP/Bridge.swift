@@ -144,8 +144,8 @@ final class Bridge {
     releaseQueued()
   }
 
-  /// - Parameter reads: true: input from the host ends the wait; false: only the end of the input does; nil:
-  ///   neither does.
+  /// - Parameter reads: whether input from the host ends the wait. With false, only the end of the input ends the wait;
+  ///   with nil, neither of them does.
   private func wait(reads: Bool? = nil, atMost most: Int32? = nil) {
     var waits = [
       StreamingExchanges.Wait(tokens.descriptor, forInput: true),
@@ -256,7 +256,7 @@ final class Bridge {
     }
   }
 
-  /// Whether the bridge is initializing a new session, because the server has lost the previous one.
+  /// Whether the bridge is initializing a new session, because the server has lost the previous session.
   var isBeginningAgain: Bool {
     exchanges.contains { $0.kind == .initializeAgain || $0.kind == .initializedAgain }
   }

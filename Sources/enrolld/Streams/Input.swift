@@ -27,7 +27,7 @@ final class Input: @unchecked Sendable {
   private var hasReadSignal = false
 
   /// - Parameters:
-  ///   - signals: from `TerminationSignals.prepare()`; negative for none.
+  ///   - signals: the descriptor from `TerminationSignals.prepare()`; negative if there is no such descriptor.
   ///   - waker: an event descriptor that is raised to ask for an end.
   init(signals: Int32, waker: Int32) {
     self.signals = signals
@@ -100,7 +100,7 @@ final class Input: @unchecked Sendable {
     return poll(&poller, 1, 0) == 1 && poller.revents != 0
   }
 
-  /// Reads the first signal. A thread of TerminationSignals reads later ones.
+  /// Reads the first signal. A thread of TerminationSignals reads later signals.
   func readSignal() {
     hasReadSignal = true
     TerminationSignals.readFirst(signals)

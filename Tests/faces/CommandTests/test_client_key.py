@@ -1,4 +1,4 @@
-"""The files that a configuration names: the client's key and the certificates, from any directory, and unusable ones."""
+"""The files that a configuration names: the client's key and the certificates. They are found from any directory; unusable files are refused."""
 
 import json
 import os

@@ -93,7 +93,7 @@ class Process(CommandCase):
         done = self.run_by_shell('exec "$0" token <&- 2>&-')
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stdout.decode().count("\n"), 1)
-        # The store's files are whole: none of them was opened as descriptor 1 or 2.
+        # The store's files are undamaged, because none of them was opened as descriptor 1 or 2.
         self.assertEqual(self.json("status")["exitStatus"], 0)
         # A program that gets the token has three open streams, too.
         shown = self.run_by_shell('exec "$0" exec -- sh -c "ls /proc/self/fd >$HOME/shown" <&- >&- 2>&-')

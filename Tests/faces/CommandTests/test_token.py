@@ -182,7 +182,8 @@ class Renewal(CommandCase):
         self.assertEqual(answer["outcome"], "expired")
         self.assertGreaterEqual(answer["retryAfter"], 1)
         self.sandbox.control("clearFaults")
-        # All processes share the pause after a failure; only --renew waits for at most two seconds of it.
+        # All processes share the pause after a failure; only --renew waits during the pause, and for at
+        # most two seconds.
         wait_until(lambda: self.start("token", "--renew").wait(TIMEOUT) == 0, "a renewal", TIMEOUT)
         self.token()
 

@@ -295,5 +295,5 @@ class KeycloakStrict(Keycloak):
 
 #: The five programs.
 PROGRAMS = (Keycloak, OIDCProvider, Spring, Hydra, Zitadel)
-#: The programs, and variants of them that differ by a setting.
+#: The programs, and variants of these programs that differ in one setting.
 ALL = (*PROGRAMS, KeycloakStrict, SpringRotating)

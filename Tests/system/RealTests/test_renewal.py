@@ -116,5 +116,5 @@ class KilledHost(Held):
         app, _ = self.signed_in()
         self.under_way(app.start_renewal)
         app.kill()
-        # Some servers end an access token when they return the next one.
+        # Some servers end an access token when they return the next access token.
         self.assertRenews(self.again(app))

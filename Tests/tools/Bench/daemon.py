@@ -122,7 +122,7 @@ def requests(answer):
 
 
 def sign_in(daemon, sandbox):
-    """Signs a client in, and returns the daemon's id for it."""
+    """Signs a client in, and returns the daemon's id of the client."""
     configuration = sandbox.configuration()
     client = daemon.call("client.open", configuration=configuration, store=str(workspace("store")))["client"]
     begun = daemon.call("registration.begin", client=client)

@@ -63,8 +63,8 @@ struct GatewaySessions: GatewaySteps {
       || request.values(of: "Sec-Fetch-Site").contains { !ASCII.equals($0, "same-origin") }
   }
 
-  /// The headers that delete the browser's session cookie, for a session that is not live; none if there is no such
-  /// cookie.
+  /// The headers that delete the browser's session cookie, for a session that is not live; empty if the request has no
+  /// such cookie.
   func clearingSession(_ request: WebRequest) -> [HTTPHeader] {
     request.cookie(Self.sessionCookie) == .absent ? [] : Self.withoutSession
   }

@@ -99,7 +99,7 @@ class Session(Protocol):
 
 
 _TURN = 1.0
-"""A call waits in pieces of this many seconds, because Ctrl-C does not end a wait that begins a moment after it."""
+"""A call waits in pieces of this many seconds, because Ctrl-C does not end a wait that begins a moment after Ctrl-C."""
 
 _AT_ONCE = 0.2
 """The seconds within which the opening of a browser usually fails, if it fails."""
@@ -586,7 +586,7 @@ class _DaemonSession:
         if was_closed:
             return
         self._conversation.stop_listening(self._client)
-        # The daemon has ended or was closed, and the client with it.
+        # If the daemon has ended or was closed, the client has ended, too.
         with contextlib.suppress(EnrollError):
             self._daemon._ask("client.close", {"client": self._client}, None)
 
