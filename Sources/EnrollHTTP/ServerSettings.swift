@@ -26,7 +26,7 @@ public struct ServerSettings: Sendable {
 
   /// The numeric IPv4 or IPv6 addresses to listen on. `::` alone also accepts IPv4 where the system maps IPv4 to IPv6.
   public var addresses: [String]
-  /// The port of every address. 0: the system chooses it; read it from ``HTTPServer/port``.
+  /// The port of every address. With 0, the system chooses the port; ``HTTPServer/port`` then has it.
   public var port: Int
   /// Scheme and authority that browsers see, without a slash at the end: `https://login.example.com`. If it is nil, the
   /// server has no public name, and ``hosts`` says which values of `Host` the server answers.
@@ -57,7 +57,7 @@ public struct ServerSettings: Sendable {
   public struct Workers: Sendable {
     /// The highest number of threads, at least 1. Threads start when there is work.
     public var threads: Int
-    /// Requests that may wait for a thread; the server answers the next request with 503.
+    /// The number of requests that may wait for a thread. The server answers any further request with 503.
     public var queue: Int
 
     public init(threads: Int, queue: Int) {

@@ -48,7 +48,7 @@ package enum DetachedProcess {
     return output[0]
   }
 
-  /// Closes the descriptor. The process continues.
+  /// Closes the descriptor from which the output of a process is read. That process continues.
   package static func close(_ descriptor: Int32) { CPosix.close(descriptor) }
 
   /// Whether process 1 started this process, for example as the only command of a container, which ends with that
@@ -131,7 +131,7 @@ package enum DetachedProcess {
     return count < 0 && [EAGAIN, EINTR].contains(enroll_posix_errno()) ? .none : .end
   }
 
-  /// Waits until the descriptor is ready. Called after a read or write that transferred nothing.
+  /// Waits until the descriptor is ready. Call this after a read or write that transferred nothing.
   /// - Returns: false if the call failed for another reason than missing data or space.
   private static func waitUntilReady(_ descriptor: Int32, _ events: Int16) -> Bool {
     guard [EAGAIN, EINTR].contains(enroll_posix_errno()) else { return false }

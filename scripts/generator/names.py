@@ -60,7 +60,7 @@ C_CONSTANTS = {
     ("AccessOutcome", "expired"): None, ("AccessOutcome", "rejected"): None, ("AccessOutcome", "reauthenticate"): None,
     ("AccessOutcome", "storeLocked"): None, ("AccessOutcome", "busy"): None,
 }  # fmt: skip
-#: Constants of those groups that correspond to no word: "none", and sizes.
+#: Constants of the groups in C_PREFIXES that correspond to no word: "none", and sizes.
 C_NONE = {"ENROLL_BLAME_NONE", "ENROLL_STEP_NONE", "ENROLL_REMEDY_NONE", "ENROLL_ACTIVE_REASON_NONE", "ENROLL_TOLD_NOTHING",
           "ENROLL_TOKEN_TYPE_CAPACITY"}  # fmt: skip
 #: Errors that no command returns: {error: where the error occurs}.

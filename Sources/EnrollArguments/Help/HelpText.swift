@@ -21,7 +21,7 @@ struct HelpText {
   let path: [String]
   let width: Int
 
-  /// Below this width, names and meanings do not fit side by side.
+  /// The width of a terminal below which names and meanings do not fit side by side.
   private static let narrow = 64
 
   var text: String {

@@ -9,7 +9,7 @@ import EnrollPosix
 import Synchronization
 
 /// The objects for which C has handles, with one table for each kind. A handle is valid until it is removed. A thread
-/// that looked up the object before can use the object until that thread releases it.
+/// that looked up the object before the removal can use the object until that thread releases it.
 ///
 /// The bits of a handle, from the low end: 3 bits of kind (never zero, so that no handle is an aligned pointer), 20
 /// bits of slot, and the generation: 32 bits if a pointer has 64, 9 bits if it has 32. Slot and generation are mixed
@@ -31,7 +31,8 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   init(kind: UInt) {
     self.kind = kind & Slot.kinds
     chunks = .allocate(capacity: Slot.chunkLimit)
-    // Without random bytes the address of the chunks is used, which is different for every table in the process.
+    // If the system has no random bytes, the salt is the address of the chunks, which is different for every table in
+    // the process.
     salt = (Slot.randomSalt ?? UInt(bitPattern: chunks)) & Slot.saltBits
     for index in 0..<Slot.chunkLimit { (chunks + index).initialize(to: Atomic(0)) }
   }

@@ -1,5 +1,5 @@
-// The parameters and results of a command, as a value: it checks JSON strictly and prints itself as JSON Schema (draft
-// 2020-12), so that a command's documentation matches what the command accepts.
+// Schemas of the parameters and results of commands. A schema checks JSON strictly, and prints itself as JSON Schema
+// (draft 2020-12), so that a command's documentation matches what the command accepts.
 
 public import EnrollJSON
 
@@ -92,8 +92,8 @@ public struct Schema: Sendable {
   /// The description of this value, if its type has a name.
   public var use: String { content.use }
   public var format: Format? { content.format }
-  /// Whether a program that prints results must not show the value: secrets, values with which somebody could get a
-  /// secret, and the user's identity.
+  /// Whether a program that prints results must not show the value. True for secrets, for values with which somebody
+  /// could get a secret, and for the user's identity.
   public var isSensitive: Bool { content.isSensitive }
 
   @inline(never)

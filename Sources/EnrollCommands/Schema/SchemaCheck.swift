@@ -1,5 +1,5 @@
-// Checks a JSON value against a schema. The first difference is thrown as an error. It names the member, what was
-// expected, and the kind of the actual value, but never that value itself (R40).
+// Checks a JSON value against a schema. The first difference is thrown as an error. The error names the member, what
+// was expected, and the kind of the actual value, but never that value itself (R40).
 
 public import EnrollRules
 public import EnrollJSON

@@ -13,7 +13,7 @@ public struct TakenRevocation: Sendable, Equatable {
   public var sealed: String
   /// The account that had the token.
   public var account: AccountID
-  /// After this time the token is dropped if it cannot be revoked.
+  /// The time after which the token is dropped, even if it was not revoked.
   public var expires: UnixTime
   /// The number of attempts, including this one.
   public var attempts: Int64

@@ -11,7 +11,7 @@ public struct RegisteredApp: Sendable, Equatable {
   public let title: String
   /// The redirect URIs are compared exactly, except for the port of a loopback address (RFC 8252 §7.3). If the app's
   /// request has no redirect URI, the first URI that is not a loopback address is used; if all are loopback addresses,
-  /// the first.
+  /// the first URI is used.
   public let redirectURIs: [String]
   public let android: Android?
   /// `TEAMID.bundle.id`, for `apple-app-site-association`.

@@ -99,7 +99,7 @@ public protocol Directory: AnyObject, Sendable {
   /// - Parameter password: 1 to 1,024 bytes of UTF-8; the gateway has checked its own rules.
   func setPassword(_ password: Secret, of id: String) throws(DirectoryFailure)
 
-  /// Checks a password. Takes the same time for an address without a user.
+  /// Checks a password. The check takes the same time if no user has the address.
   func check(_ password: Secret, of email: EmailAddress) throws(DirectoryFailure) -> PasswordCheck
 
   /// The user's state. The gateway asks for the state before a mailed link signs the user in.

@@ -57,7 +57,7 @@ final class GatewayServices: Sendable {
   }
 }
 
-/// Steps that answer requests with the shared parts.
+/// Steps that answer requests with the help of the shared services.
 protocol GatewaySteps: Sendable {
   var services: GatewayServices { get }
 }

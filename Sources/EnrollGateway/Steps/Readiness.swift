@@ -50,7 +50,8 @@ struct ReadinessCheck: Sendable {
 
   private func storeFailure() -> StoreFailure? {
     do throws(StoreFailure) { try store.check() } catch {
-      // Migrations only add: during an upgrade, replicas of the previous version work with the newer schema.
+      // Migrations only add to the schema: during an upgrade, replicas of the previous version work with the newer
+      // schema.
       if case .schema(let found, let expected) = error, found > expected { return diskSpaceFailure() }
       return error
     }

@@ -1,5 +1,5 @@
-// The languages of the pages: English and German, with the operator's changes and additions. The choice of a
-// page's language: an explicit setting, then the browser's preference, then the default.
+// The languages of the pages: English and German, with the operator's changes and additions. The language of a page is
+// the one that an explicit setting names; without a setting, the browser's preference; otherwise the default.
 
 /// The catalogues, one for each language.
 public struct Languages: Sendable {

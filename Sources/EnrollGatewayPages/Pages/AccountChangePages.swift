@@ -128,7 +128,7 @@ public struct MergePage: Page {
   }
 }
 
-/// The confirmation before an account is deleted.
+/// The page that asks for a confirmation before an account is deleted.
 public struct DeletePage: Page {
   public var action: PageLink
   public var account: PageLink

@@ -81,7 +81,7 @@ enum SQLiteFile {
       state.withLock { $0.files += logs }
     }
 
-    /// Stops checking: when the last connection closes, SQLite removes the log.
+    /// Stops checking, because SQLite removes the log when the last connection closes.
     func end() { state.withLock { $0.files = [] } }
 
     /// - Throws: `.unavailable` if a file is missing or was replaced, now or at an earlier check.

@@ -231,7 +231,7 @@ extension Client {
     return try result.get()
   }
 
-  /// The token if memory has a fresh one; nil otherwise. The store is not read.
+  /// The token in memory if it is fresh; nil otherwise. The store is not read.
   public func freshAccessToken(
     minimumLifetimeSeconds: Int64, for audience: TokenAudience? = nil
   ) -> AccessToken? {

@@ -6,7 +6,7 @@
 struct RequestedPrompt {
   /// The value of `prompt`; nil if the request has no `prompt`.
   let value: String?
-  /// Whether a login is due, and the provider announces no value that asks for one.
+  /// Whether a login is due, although the provider announces no value that asks for a login.
   let lacksLogin: Bool
 
   /// - Parameters:
@@ -35,7 +35,7 @@ struct RequestedPrompt {
         "prompt=none was requested after a logout or a retry. A silent sign-in could bring back the account that the user left. Begin without prompt=none",
         field: "prompt")
     }
-    // No login is added if the prompt already contains one, or if the user creates a new account.
+    // No value for a login is added if the prompt already contains such a value, or if the user creates a new account.
     guard !asked.contains(where: { Scopes.contains($0, in: logins + ["create", "registration"]) }) else {
       value = sent
       lacksLogin = false

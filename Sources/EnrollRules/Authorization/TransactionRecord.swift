@@ -32,7 +32,7 @@ public struct TransactionRecord: Equatable, Sendable {
   public let began: UnixTime
   /// When the transaction expires.
   public var deadline: Expiry
-  /// Whether another transaction of the account brought tokens while this one was open.
+  /// Whether another transaction of the account brought tokens while this transaction was open.
   public var isSuperseded: Bool
   /// The step that the transaction waits for, with the data of that step.
   public var flow: Flow

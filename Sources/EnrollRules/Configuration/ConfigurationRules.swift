@@ -1,5 +1,5 @@
 // The checks of the table of keys that are longer than a line. All of them apply to every configuration, whether it was
-// made in code or read from JSON. A check returns what is wrong with its own key; nil if nothing is.
+// made in code or read from JSON. A check returns what is wrong with its own key; nil if nothing is wrong.
 
 import EnrollCrypto
 

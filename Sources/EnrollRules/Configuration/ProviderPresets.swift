@@ -1,6 +1,6 @@
-// The presets of common providers, as data: for example, the keys that `"provider": "google"` sets. `<name>`
-// is a part: the host sets it with the key of that name, or it is derived from another key (`source`). The
-// host's own keys take precedence over the preset.
+// The presets of common providers, as data: for example, the keys that `"provider": "google"` sets. `<name>` in a value
+// is a part of the preset: the host sets the part with the key of that name, or the part is derived from another key
+// (`source`). The host's own keys take precedence over the preset.
 
 extension ProviderPreset {
   /// Every preset, by its name.

@@ -1,5 +1,5 @@
-// The request for a code that the user types in a browser on another device (RFC 8628 §3.1, §3.2). Pure. Refused:
-// options for a browser on this device, and URLs that are neither https nor allowed loopback (R19).
+// The request for a code that the user types in a browser on another device (RFC 8628 §3.1, §3.2). Pure. Options for a
+// browser on this device are refused, and so are URLs that are neither https nor allowed loopback URLs (R19).
 
 package import EnrollCrypto
 import EnrollJSON

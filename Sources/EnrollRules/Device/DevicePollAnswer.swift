@@ -29,7 +29,7 @@ package enum DevicePollAnswer {
       TokenEndpointError.refusal(in: response)
       ?? EnrollError(
         .responseInvalid, "expected tokens, got status \(status) without them", httpStatus: status)
-    // Some providers respond with 428 or 429, and some with 200.
+    // Some providers send an OAuth error with status 428 or 429, and some with 200.
     guard (200..<500).contains(status), let code = TokenEndpointError.oauthError(in: response) else {
       self = .unclear(error)
       return

@@ -129,7 +129,8 @@ public struct EnrollError: Error, Sendable {
   /// The field of an error about tokens that wait for the user's confirmation.
   public static let confirmationField = "confirmation"
 
-  /// The field of an error about a missing file without which the store's keys cannot be read: nothing can be unlocked.
+  /// The field of an error about a missing file without which the store's keys cannot be read. Then there is nothing
+  /// that the user could unlock.
   public static let keyFileField = "keyFile"
 
   /// The field of an error about a passphrase that is not the store's.

@@ -8,7 +8,7 @@ public enum EnrollEvent: Equatable, Sendable {
   case registrationSettled(RegistrationState)
   /// There is a new access token, and it is stored.
   case tokenRenewed(expiresAt: UnixTime)
-  /// A token that was due could not be renewed. The call that needed it got this error, or a token that still
+  /// A token that was due could not be renewed. The call that needed the token got this error, or a token that still
   /// works.
   case tokenRenewalFailed(EnrollError)
   /// The provider's own session ended, and the browser returned from the provider.

@@ -39,7 +39,7 @@ public enum RegistrationState: Equatable, Sendable {
 
   /// How the session became active.
   public enum Activation: String, Sendable, CaseIterable {
-    /// A: the platform is not native, a stand-in token is used.
+    /// A: the platform is not native, and a stand-in token is used.
     case notNative
     /// B: the access token was present and not due.
     case valid

@@ -11,7 +11,7 @@ package struct ReplayCheck {
 
   package init(serverTime: UnixTime?) { self.serverTime = serverTime }
 
-  /// The sign that a response with tokens belongs to an earlier request; nil if there is none.
+  /// The sign that a response with tokens belongs to an earlier request; nil if there is no such sign.
   /// - Parameters:
   ///   - isSpent: whether the response has a refresh token that was sent before the current one.
   ///   - isNew: whether the response has a refresh token that was never sent. A wrong `Date` alone is then not a sign,

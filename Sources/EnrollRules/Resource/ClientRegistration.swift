@@ -1,6 +1,6 @@
-// Dynamic client registration (RFC 7591 §3) of a native app: the request, and the checks of the response. A
-// response is refused if the client id is missing, if the redirect URIs differ from the requested one, or if
-// EnrollKit does not support the authentication method.
+// Dynamic client registration (RFC 7591 §3) of a native app: the request, and the checks of the response. A response is
+// refused if the client id is missing, if the redirect URIs differ from the requested URI, or if EnrollKit does not
+// support the authentication method.
 
 import EnrollCrypto
 import EnrollJSON

@@ -8,7 +8,7 @@ package import EnrollJSON
 package struct ProtectedResourceMetadata: Equatable, Sendable {
   /// The last part of the metadata's path below `/.well-known/` (RFC 9728 §3).
   package static let wellKnownName = "oauth-protected-resource"
-  /// The maximum number of bytes of the document; the largest real documents have a few thousand.
+  /// The maximum number of bytes of the document; the largest real documents have a few thousand bytes.
   package static let bodyLimit = 256 << 10
   static let maximumServers = 16
 

@@ -1,5 +1,5 @@
-// The bytes that a token may have. Access tokens are sent in a header, so they must not end its line (R31). A
-// refresh token is only sent in forms; only its length is limited.
+// The bytes that a token may have. Access tokens are sent in a header, so they must have no character that ends the
+// line of the header (R31). A refresh token is only sent in forms; only its length is limited.
 
 enum TokenText {
   /// A longer token is refused.

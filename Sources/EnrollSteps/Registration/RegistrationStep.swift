@@ -208,7 +208,7 @@ public final class RegistrationStep: StateChangingStep {
     case .active(.renewed): return try apply(.returnedRenewed)
     case .active(.confirmed): return try apply(.returnedConfirmed)
     case .renewalFailed(let failure): return try apply(.returnedFailed(failure))
-    // An earlier state of nil means that another process began the transaction.
+    // If the earlier state is nil, another process began the transaction.
     case .active(.valid), nil, .starting, .unregistered, .authenticating, .awaitingConfirmation,
       .active(.notNative), .registrationFailed:
       return try apply(.returnedValid)

@@ -144,7 +144,7 @@ public final class RenewalStep: EngineStep {
     return .unavailable(backoff.error.retrying(after: wait))
   }
 
-  /// Runs the renewal under the lock, exclusively among all threads and processes.
+  /// Runs the renewal while this thread holds the renewal lock, so that no other thread or process renews meanwhile.
   /// - Parameter before: the record as it was before the wait for the lock.
   private func renewUnderLock(
     after before: AccountRecord, epoch: UInt64, forced: Bool, for audience: TokenAudience?

@@ -1,7 +1,7 @@
 // A directory in Okta's dialect: the Users API with an API token, and primary authentication without the token, as a
-// browser would do. A correct password gives a `sessionToken`, which Okta's authorization endpoint accepts once
-// instead of a session. The gateway sends all e-mails itself. Tested with a fake of the dialect, never with Okta
-// itself.
+// browser would do. A correct password gives a `sessionToken`, which Okta's authorization endpoint accepts once instead
+// of a session. The gateway sends all e-mails itself. This code was tested with a fake server of this dialect, never
+// with Okta itself.
 
 import EnrollRules
 public import EnrollSteps

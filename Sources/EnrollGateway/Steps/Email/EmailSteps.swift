@@ -34,7 +34,7 @@ struct EmailSteps: GatewaySteps {
       email: SignInProvider.email(person.email), isEmailVerified: true, name: PersonalText.shown(person.name))
   }
 
-  /// The directory's id in the subject of an identity.
+  /// The directory's id of a user, read from the subject of the user's identity.
   func personID(ofSubject subject: String) -> String {
     guard registration.own == nil else { return subject }
     return String(Substring(subject.utf8.dropFirst(registration.directory.name.utf8.count + 1)))
@@ -89,7 +89,7 @@ struct EmailSteps: GatewaySteps {
     }
   }
 
-  /// - Returns: the link of a token, and its hash.
+  /// - Returns: the link that has this token, and the hash of the token.
   /// - Throws: `.failure` if the link is unknown, expired or used.
   func live(
     _ token: String, _ purpose: NewMailLink.Purpose

@@ -1,5 +1,5 @@
-// Forms for users without a session. Each form contains the destination after the sign-in, and a token against forms of
-// other sites.
+// Forms for users without a session. Each form contains the destination after the sign-in, and a token, without which
+// the gateway refuses a form as one from another site.
 
 import EnrollRules
 import EnrollCrypto

@@ -59,7 +59,7 @@ extension IdentityLinking {
 }
 
 extension SignInCallback {
-  /// Handles the provider's answer to a confirmation.
+  /// Handles the provider's answer to the sign-in with which the user confirms a change.
   func handleConfirmCallback(
     _ request: WebRequest, _ identity: Identity, account: AccountID, _ attempt: Attempt,
     clearingCookie: HTTPHeader

@@ -1,7 +1,7 @@
 // Decides which sessions prove that the user has just authenticated. A sign-in is a proof if the provider's `auth_time`
 // (OpenID Connect Core §2) is within ten minutes. Without `auth_time`, a sign-in is a proof in two cases: if the
-// request had `prompt=login`, or if the provider does not support `prompt=login`. A request without `prompt=login`
-// proves nothing, because a provider that keeps its own session would sign in anybody who uses the browser. A session
+// request had `prompt=login`, or if the provider does not support `prompt=login`. Otherwise the sign-in is no proof:
+// without `prompt=login`, a provider that keeps its own session would sign in anybody who uses the browser. A session
 // whose sign-in is a proof has a second cookie, with a code that is derived from the session's hash; the proof expires
 // ten minutes after the session's beginning.
 
