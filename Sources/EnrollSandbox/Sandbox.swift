@@ -11,7 +11,7 @@ public actor Sandbox {
   public nonisolated let provider: Provider
   private var server: HTTPServer?
 
-  /// - Parameter port: with 0, the system chooses one.
+  /// - Parameter port: with 0, the system chooses a port.
   public init(port: UInt16 = 0, _ options: SandboxOptions = SandboxOptions()) throws {
     var options = options
     if port != 0 { options.port = port }

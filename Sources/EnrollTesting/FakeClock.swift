@@ -9,8 +9,8 @@ import EnrollPosix
 public final class FakeClock: Clock, @unchecked Sendable {
   // Unchecked: all access goes through `state`.
   private let state: Guarded<Moment>
-  /// The part of the slept time that the wall clock does not show yet, because it counts only whole seconds: less than
-  /// a second, in nanoseconds.
+  /// The part of the slept time that the wall clock does not show yet, because the wall clock counts only whole
+  /// seconds. In nanoseconds, less than a second.
   private let begun = Guarded<Int64>(0, by: Mutex())
 
   /// - Parameters:

@@ -15,7 +15,7 @@ extension AccountRecord {
 }
 
 extension AccountRecord {
-  /// Whether the transaction still decides the state: its answer is awaited.
+  /// Whether the transaction still decides the state, because its answer is awaited.
   package func isUnderWay(transactionID: TransactionID, at moment: Moment) -> Bool {
     guard let transaction = transactions.named(transactionID) else { return false }
     // If there is a session, the state shows the session and does not wait for an e-mail. A link is still

@@ -2,7 +2,7 @@
 
 /// The result of one renewal.
 public enum RenewalResult: Equatable, Sendable {
-  /// The store has newer tokens than the caller, from this process or another.
+  /// The store has newer tokens than the caller. This process or another process renewed them.
   case renewed
   /// The server could not be reached, or had a problem: nothing is lost, try again later (R33).
   case unavailable(EnrollError)

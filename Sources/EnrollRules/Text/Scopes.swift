@@ -6,7 +6,7 @@ public enum Scopes {
   /// The scopes of OpenID Connect Core §5.4 and §11. Their names are public, so they need no redaction.
   static let standard = ["openid", "profile", "email", "address", "phone", "offline_access"]
 
-  /// Splits a space-separated list; two spaces in a row leave an empty scope, which ``problem(in:)`` names.
+  /// Splits a space-separated list; two spaces in a row leave an empty scope, which ``problem(in:)`` reports.
   public static func split(_ text: String) -> [String] {
     text.utf8.split(separator: 0x20, omittingEmptySubsequences: false).map {
       String(decoding: $0, as: UTF8.self)

@@ -17,9 +17,8 @@ public struct ServerClock: Equatable, Sendable {
     self.doubtedOffsetSeconds = doubtedOffsetSeconds
   }
 
-  /// Takes into account the clock offset that a response shows. The first offset is accepted. An offset that
-  /// differs from the known one by more than ``toleranceSeconds`` is accepted only after the next response
-  /// confirms it.
+  /// Takes into account the clock offset that a response shows. The first offset is accepted. An offset that differs
+  /// from the known offset by more than ``toleranceSeconds`` is accepted only after the next response confirms it.
   public mutating func hear(offsetSeconds told: Int64) {
     let isJump = offsetSeconds.map { Self.isFar(told, from: $0) } ?? false
     let isAlone = doubtedOffsetSeconds.map { Self.isFar(told, from: $0) } ?? true

@@ -83,7 +83,7 @@ extension Provider {
 
   private var appOfOtherApp: SandboxClient { options.clients.first ?? .sample }
 
-  /// The app's link to which the other app returns.
+  /// The link of the registering app, to which the other app returns.
   private var otherAppReturn: String {
     appOfOtherApp.redirectURIs.first { !$0.hasPrefix("http://") } ?? "com.example.app:/callback"
   }

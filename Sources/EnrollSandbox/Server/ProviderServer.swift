@@ -7,7 +7,7 @@ import EnrollHTTP
 enum ProviderServer {
   private static let bodyLimit = 256 << 10
 
-  /// - Parameter port: with 0, the system chooses one.
+  /// - Parameter port: with 0, the system chooses a port.
   static func start(_ provider: Provider, port: UInt16) throws(ServerError) -> HTTPServer {
     try HTTPServer.start(settings(port: port)) { request in
       response(await provider.answer(Self.request(request)))
@@ -21,7 +21,7 @@ enum ProviderServer {
     settings.date = .ofApplication
     settings.eventLoops = 1
     settings.limits.bodyBytes = bodyLimit
-    // All clients have this address. The timeouts are long, because clients may run on a busy machine.
+    // All clients have the address 127.0.0.1. The timeouts are long, because clients may run on a busy machine.
     settings.limits.connectionsPerAddress = settings.limits.connections
     settings.limits.headerTimeoutMilliseconds = 600_000
     settings.limits.bodyTimeoutMilliseconds = 600_000

@@ -38,8 +38,8 @@ extension AuthorizationStep {
 
   /// Continues the same transaction with another authorize request, which has no `offline_access`.
   /// - Parameter transaction: the transaction, which is open, or in an exchange that the provider refused.
-  /// - Returns: the URL at which it continues; nil if the refusal concerns something else, or the transaction cannot
-  ///   continue.
+  /// - Returns: the URL at which the transaction continues; nil if the refusal concerns something else, or the
+  ///   transaction cannot continue.
   func leaveOutOfflineAccess(
     of transaction: TransactionRecord, after error: EnrollError, cancellation: (any Cancellation)?
   ) -> String? {
@@ -57,7 +57,7 @@ extension AuthorizationStep {
   }
 
   /// Continues the same transaction with another authorize request.
-  /// - Returns: the URL at which it continues; nil if it was settled in the meantime.
+  /// - Returns: the URL at which the transaction continues; nil if it was settled in the meantime.
   func goOn(
     with transaction: TransactionRecord, _ signIn: TransactionRecord.SignIn, scopes: [String],
     prompt: String?, _ cancellation: (any Cancellation)?

@@ -2,7 +2,7 @@
 
 import EnrollRules
 
-/// The cancellation of a call. Steps check it between requests, and the transport during requests.
+/// The cancellation of a call. Steps check it between requests, and the transport checks it during requests.
 public protocol Cancellation: AnyObject, Sendable {
   /// Whether the call was cancelled.
   var isCancelled: Bool { get }

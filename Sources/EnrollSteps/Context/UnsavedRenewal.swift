@@ -3,8 +3,8 @@
 
 import EnrollRules
 
-/// The renewed tokens that wait to be stored. This changes when renewed tokens arrive, and when they are stored or no
-/// longer needed.
+/// The renewed tokens that wait to be stored. The value changes when renewed tokens arrive, and when they are stored or
+/// no longer needed.
 struct UnsavedRenewal: Sendable {
   private let fields: Guarded<RenewedTokens?>
   private let context: EngineContext

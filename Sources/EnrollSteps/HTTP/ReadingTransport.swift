@@ -62,7 +62,7 @@ final class ReadingTransport: Transport {
   }
 
   /// Keeps the mark "nothing was sent" only for a request that spends a value. Otherwise a transaction would be
-  /// reopened after a later request of the same exchange, such as the one for the profile, could not be sent.
+  /// reopened after a later request of the same exchange, such as the request for the profile, could not be sent.
   private func sent(
     _ request: HTTPRequest, _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> HTTPResponse {

@@ -81,8 +81,8 @@ public final class RegistrationStep: StateChangingStep {
   /// registration check, both must succeed first.
   /// - Parameter transactionID: the transaction of the question that the user was asked; nil for the only question that
   ///   this client has shown.
-  /// - Throws: `.illegalState` if nothing waits for confirmation, or if the sign-in that waits is not the one that was
-  ///   shown to the user; `.emailNotVerified`, `.unknownAccount`, or the error that prevented the check: the state
+  /// - Throws: `.illegalState` if nothing waits for confirmation, or if the sign-in that waits is not the sign-in that
+  ///   was shown to the user; `.emailNotVerified`, `.unknownAccount`, or the error that prevented the check: the state
   ///   stays `awaitingConfirmation`; `.profileMismatch`: the state is `registrationFailed` (F); `.oauth`, because the
   ///   check refuses the access token: the state is `renewalFailed` (E).
   public func confirm(
@@ -128,7 +128,7 @@ public final class RegistrationStep: StateChangingStep {
   /// - Parameter transactionID: the transaction of the question that the user declined; nil to start over in any case.
   /// - Parameter startsOver: false if another sign-in of the same user follows at once: the next authorize request then
   ///   does not let the user choose another account, and sign-ins that are in progress stay open.
-  /// - Throws: `.illegalState`, also if the sign-in that waits is not the one that was shown to the user.
+  /// - Throws: `.illegalState`, also if the sign-in that waits is not the sign-in that was shown to the user.
   public func retry(
     _ transactionID: TransactionID? = nil, startsOver: Bool = true, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {

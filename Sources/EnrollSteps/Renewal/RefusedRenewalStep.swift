@@ -72,7 +72,7 @@ extension RenewalStep {
 
   /// The provider's current metadata: only the provider at the issuer may end a session. While a host name leads to the
   /// wrong server, that server refuses every token, and its metadata shows another issuer.
-  /// - Parameter refused: when the provider began to refuse in this way; nil: now.
+  /// - Parameter refused: when the provider began to refuse in this way; nil if this is the first such refusal.
   /// - Returns: nil if a cache answered with a document that is older than `refused`.
   private func believedMetadata(since refused: UnixTime?) throws(EnrollError) -> ProviderMetadata? {
     let (metadata, age) = try provider.requireIssuer(

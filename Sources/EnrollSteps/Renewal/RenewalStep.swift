@@ -49,7 +49,7 @@ public final class RenewalStep: EngineStep {
   ///     none of them, there is nothing to do.
   ///   - forced: whether to renew although the token is not due, and although the provider could not be reached a
   ///     moment ago.
-  ///   - audience: the audience of the access token; nil: the session's own.
+  ///   - audience: the audience of the access token; nil for the session's own access token.
   /// - Throws: the errors of the store; `.cancelled` if the client is closed before a request was sent, or before a
   ///   second attempt.
   public func renew(
@@ -69,8 +69,8 @@ public final class RenewalStep: EngineStep {
     return result
   }
 
-  /// - Returns: the result, and whether the provider was asked. If it was not asked, this is the result of an earlier
-  ///   renewal, or of another process's renewal.
+  /// - Returns: the result, and whether the provider was asked. If the provider was not asked, the result is that of an
+  ///   earlier renewal, or of another process's renewal.
   private func renewed(
     _ epochs: [UInt64], forced: Bool, for audience: TokenAudience?
   ) throws(EnrollError) -> (RenewalResult, isNew: Bool) {

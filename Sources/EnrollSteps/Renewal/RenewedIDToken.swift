@@ -40,7 +40,7 @@ extension RenewedTokensStep {
             + "its access token is not used"))
     case .ends:
       // The tokens of this response belong to another user. The record gets the session's own tokens back, so that a
-      // sign-out revokes those.
+      // sign-out revokes the session's own tokens.
       return try endSession(
         "the renewed id_token has another \(finding.claim) than the session", epoch: epoch,
         restoring: renewed.bringsIDToken ? renewed.replaced : nil)

@@ -31,7 +31,7 @@ extension ClientRequests {
     }
   }
 
-  /// The token types that a response to a request with a proof of `key` may have.
+  /// The token types that a response may have, if `key` signed a proof for the request.
   func binding(_ key: DPoPKey?) -> DPoPBinding {
     key == nil ? .none : configuration.dpop == .always ? .required : .offered
   }

@@ -214,7 +214,7 @@ final class Bridge {
   }
 
   private var hasRoom: Bool {
-    // A server may leave the stream of an answered request open. Such a request does not count.
+    // A server may leave the stream of an answered request open. Such a request does not count as running.
     let running = exchanges.filter {
       $0.kind == .message && !$0.isQueued && (!$0.openIDs.isEmpty || $0.status == 0)
     }

@@ -11,12 +11,13 @@ struct QRCode {
     (0..<size).contains(row) && (0..<size).contains(column) && modules[row * size + column]
   }
 
-  /// For each version: the data bytes, the correction bytes of a block, and the blocks (table 9, level L).
+  /// For each version: the number of data bytes, the number of correction bytes in a block, and the number of blocks
+  /// (table 9, level L).
   private static let versions: [(data: Int, correction: Int, blocks: Int)] = [
     (19, 7, 1), (34, 10, 1), (55, 15, 1), (80, 20, 1), (108, 26, 1), (136, 18, 2), (156, 20, 2), (194, 24, 2),
     (232, 30, 2),
   ]
-  /// The bits of the mode and the count before the text.
+  /// The number of bits before the text, which contain the mode and the length of the text.
   private static let headBits = 12
   /// The longest text, in bytes.
   static let limit = (versions[8].data * 8 - headBits) / 8

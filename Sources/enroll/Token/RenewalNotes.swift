@@ -27,7 +27,7 @@ struct RenewalNotes {
 
   func add(printed token: String, at now: Int64) { add(token, .integer(now), to: "printed") }
 
-  /// Whether the token replaced a refused one in the last `seconds`, so that another renewal is pointless.
+  /// Whether the token replaced a refused token in the last `seconds`, so that another renewal is pointless.
   func isReplacement(_ token: String, within seconds: Int64, of now: Int64) -> Bool {
     has(token, in: "replacements", within: seconds, of: now)
   }
@@ -40,11 +40,11 @@ struct RenewalNotes {
     hasPrinted(token, within: seconds, of: now) && !isReplacement(token, within: Self.sameTime, of: now)
   }
 
-  /// If a server refuses a token to several programs at the same time, they ask again within this many seconds of
-  /// each other.
+  /// If a server refuses the token of several programs at the same time, these programs ask again within this many
+  /// seconds of each other.
   private static let sameTime: Int64 = 2
 
-  /// Whether a renewal gave no id_token after this one, so that another renewal is pointless.
+  /// Whether a renewal gave no id_token to follow this id_token, so that another renewal is pointless.
   func hasNoSuccessor(_ idToken: String) -> Bool { read("last")?[Self.digest(idToken)] != nil }
 
   func add(withoutSuccessor idToken: String) { add(idToken, .bool(true), to: "last") }

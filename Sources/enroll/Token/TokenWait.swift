@@ -1,5 +1,5 @@
 // How long a command waits for a token. An unreachable provider is reported after a few seconds. If the user set a
-// longer timeout, the command asks again until its end.
+// longer timeout, the command asks again until that timeout ends.
 
 import EnrollRules
 import EnrollPosix

@@ -162,7 +162,8 @@ class SignInsOfAnEarlierBuild(OfAnEarlierBuild):
     def test_the_back_end_returns_though_its_key_of_the_configuration_was_renamed(self):
         for _, client, begun in self.waiting("pending-back-end"):
             self.assertEqual(parameter(begun["action"]["url"], "platform"), "mobile")
-            # In the store, the back end has the sandbox's address, so the back end replaces the sandbox there.
+            # In the store, the back end has the sandbox's address, so the back end replaces the sandbox at
+            # that address.
             self.sandbox.stop()
             with BackEnd(port=earlier.PORT) as back_end:
                 self.assertConfirmed(client, self.resume(client, back_end.play(begun["action"]["url"])))

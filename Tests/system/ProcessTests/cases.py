@@ -16,13 +16,13 @@ from world import Clock
 LONG = bool(os.environ.get("TORTURE"))
 # The faces under test; the most common one comes first.
 FACES = sorted(faces.selected(), key=lambda face: ["c", "jsonrpc", "swift"].index(face.name))
-# Longer than the lifetime of the sandbox's access tokens.
+# A number of seconds that is greater than the lifetime of the sandbox's access tokens.
 LIFETIME = 400
 
 
 @functools.cache
 def _crowd():
-    """The path of the crowd program. ENROLL_CROWD names another one."""
+    """The path of the crowd program. ENROLL_CROWD names another program."""
     given = os.environ.get("ENROLL_CROWD")
     if given:
         return given

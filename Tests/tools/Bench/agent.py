@@ -44,8 +44,8 @@ def session(sandbox, client_id, secret=None):
 
 
 class Agent:
-    """The processes of oidc-agent, and the environment in which oidc-token and liboidc-agent find it. Ends with this
-    process."""
+    """The processes of oidc-agent, and the environment in which oidc-token and liboidc-agent find them. The
+    processes end with this process."""
 
     def __init__(self):
         self.environment = clean_environment(HOME=str(workspace("agent")), OIDC_ENCRYPTION_PW="bench")

@@ -100,7 +100,7 @@ private enum Memory {
     let places = writable()
     try #require(!places.isEmpty)
     // Memory is searched in pieces that are read into this buffer, so the buffer itself is not searched. The system may
-    // have joined its range with neighbouring ranges, which are searched.
+    // have joined the buffer's range with neighbouring ranges, so the rest of the joined range is searched.
     let own = Int(bitPattern: buffer)..<Int(bitPattern: buffer) + size
     let others = places.flatMap { place in
       place.overlaps(own)

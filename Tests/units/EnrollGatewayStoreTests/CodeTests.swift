@@ -1,4 +1,4 @@
-// One-time codes of apps, on both databases (RFC 6749 §4.1.2, RFC 7636 §4.6).
+// One-time codes of apps, on SQLite and PostgreSQL (RFC 6749 §4.1.2, RFC 7636 §4.6).
 
 import EnrollRules
 import EnrollGateway

@@ -1,4 +1,5 @@
-// Links in mails, the users of the gateway's own directory, and the outbox: one suite for both stores.
+// Links in mails, the users of the gateway's own directory, and the outbox: one suite for the stores in SQLite and
+// PostgreSQL.
 
 import EnrollRules
 import EnrollGateway
@@ -102,8 +103,8 @@ struct MailTests {
     _ = try stores[0].migrate()
     for round in 0..<20 {
       let links = try (0..<8).map { _ in try Sample.link(.activation, "person\(round)@example.org") }
-      // A new link replaces the previous link, unless both are made at the same time. Here they are, so all
-      // links stay.
+      // A new link replaces the previous link, unless both are made at the same time. Here all links are made at the
+      // same time, so all of them stay.
       for (number, link) in links.enumerated() {
         let email = try EmailAddress("other\(number)@example.org")
         var other = link

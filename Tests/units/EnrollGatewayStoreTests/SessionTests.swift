@@ -1,4 +1,4 @@
-// Sessions, on both databases: their lifetime, the record of their use, and who ends them.
+// Sessions, on SQLite and PostgreSQL: their lifetime, the record of their use, and who ends them.
 
 import EnrollRules
 import EnrollGateway
@@ -151,7 +151,7 @@ struct SessionTests {
     // Sessions that have ended do not count.
     try expect(store.count("sessions"), is: 102)
     try expect(store.sessions(ofAccount: account, at: now + 200).count, is: 100)
-    // The first session is used, so the second one is now unused for the longest time.
+    // The first session is used, so the second session is now unused for the longest time.
     _ = try store.session(tokenHash: sessions[0].tokenHash, at: now + 200)
     let late = Sample.session()
     try store.begin(late, for: person, at: now + 201)

@@ -1,4 +1,4 @@
-// Headers that every response has, and headers that none may have.
+// Headers that every response has, and headers that no response may have.
 
 import EnrollRules
 import EnrollHTTP

@@ -37,10 +37,10 @@ import Testing
         var limit = rlimit(rlim_cur: 256, rlim_max: 256)
         let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         #expect(setrlimit(kind, &limit) == 0)
-        // The number of this process's inherited descriptors is unknown, so the test takes all free ones.
+        // The number of this process's inherited descriptors is unknown, so the test takes all free descriptors.
         var spares: [Int32] = []
         while case let spare = open("/dev/null", O_RDONLY), spare >= 0 { spares.append(spare) }
-        // Frees a descriptor for the client, but none for the server.
+        // Frees a descriptor for the client, but no descriptor for the server.
         close(spares.removeLast())
         let waiting = try #require(Wire(server.port))
         waiting.send(Self.get)

@@ -28,8 +28,8 @@ final class RawClient: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Whether no program listens there: at once or, if another test has got the port meanwhile, once that test
-  /// has released it.
+  /// Whether no program listens on the port. If another test has got the port meanwhile, this waits until that test has
+  /// released it.
   static func isFree(_ port: UInt16) -> Bool {
     for _ in 0..<3000 {
       if RawClient(port: port) == nil, RawClient(port: port, isIPv6: true) == nil { return true }

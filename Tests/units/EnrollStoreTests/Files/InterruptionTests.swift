@@ -49,7 +49,7 @@ struct InterruptionTests {
     var problems: [String] = []
   }
 
-  /// - Parameter step: the distance between two interrupted calls. Its argument says whether the change is
+  /// - Parameter step: the distance between two interrupted calls. The argument of `step` says whether the change is
   ///   slow.
   /// - Returns: the number of interruptions.
   private func interrupt(_ how: String, step: @escaping @Sendable (Bool) -> Int) async throws -> Int {

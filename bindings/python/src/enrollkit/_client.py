@@ -128,7 +128,7 @@ class _Answer:
         timeout: Optional[float] = None,
         meanwhile: Callable[[], object] = _nothing,
     ) -> Dict[str, Any]:
-        """Starts the command and returns its result. If this ends without an outcome, `give_up` is called, even if
+        """Starts the command and returns its result. If the wait ends without an outcome, `give_up` is called, even if
         the command did not start.
 
         Raises:
