@@ -2,9 +2,9 @@
 the folder that one of these environment variables names:
 
     ANDROID_NDK_HOME     the NDK, 27 or later
-    ANDROID_BUILD_TOP    if ANDROID_NDK_HOME is not set, a tree of Android's sources: bionic and libnativehelper are read. The
-                         libraries are then stubs, made from bionic's lists of symbols: programs can be linked with
-                         them, but not run
+    ANDROID_BUILD_TOP    if ANDROID_NDK_HOME is not set, a tree of Android's sources: bionic and libnativehelper are
+                         read. The libraries are then stubs, made from bionic's lists of symbols: programs can be
+                         linked with them, but not run
 """
 
 import inspect

@@ -1,4 +1,5 @@
-"""The files that a configuration names: the client's key and the certificates. They are found from any directory; unusable files are refused."""
+"""The files that a configuration names: the client's key and the certificates. They are found from any
+directory; unusable files are refused."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""Messages between a host and a real server, in the protocol versions with sessions and in the version without sessions."""
+"""Messages between a host and a real server, in the protocol versions with sessions and in the version without
+sessions."""
 
 import json
 import time

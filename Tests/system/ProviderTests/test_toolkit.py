@@ -50,7 +50,8 @@ class GracePeriod(Timed):
 
 @on_each([Toolkit])
 class DeviceGrant:
-    """In the device grant the toolkit grants `openid` but returns no id_token. RFC 8628 does not promise an id_token."""
+    """In the device grant the toolkit grants `openid` but returns no id_token. RFC 8628 does not promise an
+    id_token."""
 
     def open(self, **more):
         return super().open(clientId="device", endpoints=self.provider.endpoints, **more)
