@@ -125,7 +125,8 @@ private struct JSONSalvage {
     func rest(mayName name: String) -> Bool { JSONSalvage.mayName(name, text[last...]) }
   }
 
-  /// Whether the text ends inside the object, and is correct until there. Valid only after the last step.
+  /// Whether the text ends inside the object, and the object is correct up to that point. Valid only after the last
+  /// step.
   var isCut: Bool { !isWhole && at >= text.count }
 
   /// Whether the text may have been cut inside the member `name`: the last complete member is followed by this key,

@@ -24,7 +24,7 @@ extension StoreDiagnosis {
     ])
   }
 
-  /// Permission bits in the form for JSON and for people: `0700`.
+  /// Permission bits as text, for JSON and for people: `0700`.
   package static func octal(_ permissions: UInt32) -> String { "0" + String(permissions, radix: 8) }
 }
 
