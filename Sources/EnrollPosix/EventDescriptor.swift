@@ -3,8 +3,9 @@
 import CPosix
 package import EnrollRules
 
-/// A descriptor to poll in addition to others, which any thread can make readable. Every possible caller of ``wake()``
-/// holds a reference, so a late call finds the descriptor open and only causes an extra wake-up.
+/// A descriptor that any thread can make readable. A waiting thread polls it in addition to other descriptors. Every
+/// possible caller of ``wake()`` holds a reference, so a late call finds the descriptor open and only causes an extra
+/// wake-up.
 package final class EventDescriptor: Sendable {
   /// The descriptor to poll for input.
   package let descriptor: Int32

@@ -249,7 +249,7 @@ extension Client {
   /// ended.
   public var tokenPointer: TokenPointer { tokens.tokenPointer }
 
-  /// A DPoP proof for a request of the host that carries the access token (RFC 9449). Sends no request.
+  /// A DPoP proof (RFC 9449) for a request that the host itself sends with the access token. Sends no request.
   /// - Throws: as ``ProofStep/dpopProof(method:url:nonce:accessToken:)``.
   public func dpopProof(
     method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil
