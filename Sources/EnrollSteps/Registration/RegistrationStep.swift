@@ -101,7 +101,7 @@ public final class RegistrationStep: StateChangingStep {
       let record = try store.update(account) { record throws(EnrollError) in
         try record.requireQuestion(shown)
         // The tokens are read from the store again, because a renewal may have replaced the refresh token in the
-        // meantime. The renewal changes nothing else.
+        // meantime. Nothing else may have changed.
         guard let tokens = record.provisional, tokens.accessToken == passed.accessToken else {
           throw EnrollError(.illegalState, "the tokens changed while they were confirmed")
         }
