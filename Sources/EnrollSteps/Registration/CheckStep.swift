@@ -204,9 +204,9 @@ public final class CheckStep: StateChangingStep {
     outbox.sendOutbox(cancellation: nil)
   }
 
-  /// Renews the tokens that wait for confirmation, because their access token may have expired while the
-  /// user was away. Each check does this at most once. The renewal is exclusive among all processes, and the
-  /// tokens are stored before they are used (R30).
+  /// Renews the tokens that wait for confirmation, because their access token may have expired while the user was away.
+  /// Each check does this at most once. The renewal is exclusive among all processes, and the tokens are stored before
+  /// they are used (R30).
   /// - Returns: nil if there are no new tokens.
   private func renewProvisional(_ tokens: TokenSet) throws(EnrollError) -> TokenSet? {
     guard let refreshToken = tokens.refreshToken, let epoch = try store.read(account)?.tokenEpoch,
