@@ -1,8 +1,8 @@
 // The registration check: before the states `valid` (B), `renewed` (C) and `confirmed` (H) the host's back end can be
 // asked whether it knows the user (flows.md §7, Check registration). Before `confirmed` the configuration can also
 // require a verified e-mail address. After a 401 the tokens are renewed once and the back end is asked again; after a
-// second 401 the state is `renewalFailed` (E), and the tokens are kept. An outage changes nothing for a session. Tokens
-// that wait: only a required check prevents their confirmation at an outage, a 401 or an unknown account.
+// second 401 the state is `renewalFailed` (E), and the tokens are kept. An outage changes nothing for a session. An
+// outage, a 401 or an unknown account prevents the confirmation of new tokens only if the check is required.
 
 import EnrollCrypto
 import EnrollJSON
