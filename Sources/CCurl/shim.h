@@ -36,7 +36,8 @@ static inline int enroll_curl_is_key_log_wanted(void) {
   return path && *path;
 }
 
-// Finds every function of the library. Returns the name of the first function that is missing, or NULL.
+// Finds every function of the library. Returns the name of the first function that is missing; NULL if the library has
+// all of them.
 static inline const char *enroll_curl_bind(void *library, struct enroll_curl *curl) {
 #define ENROLL_CURL_BIND(name) \
   curl->name = (__typeof__(curl->name))dlsym(library, "curl_" #name); \
@@ -65,11 +66,11 @@ static inline CURLcode enroll_curl_set_long(const struct enroll_curl *curl, CURL
 static inline CURLcode enroll_curl_set_offset(const struct enroll_curl *curl, CURL *easy, CURLoption option, int64_t value) {
   return curl->easy_setopt(easy, option, (curl_off_t)value);
 }
-// NULL clears the option. The text is copied.
+// Sets the option to a copy of the text. NULL clears the option.
 static inline CURLcode enroll_curl_set_text(const struct enroll_curl *curl, CURL *easy, CURLoption option, const char *value) {
   return curl->easy_setopt(easy, option, value);
 }
-// The memory must stay valid until the option is set again or the handle is cleaned up.
+// Sets the option to this memory, which must stay valid until the option is set again or the handle is cleaned up.
 static inline CURLcode enroll_curl_set_memory(const struct enroll_curl *curl, CURL *easy, CURLoption option, const void *value) {
   return curl->easy_setopt(easy, option, value);
 }
@@ -87,13 +88,13 @@ static inline CURLcode enroll_curl_set_socket_opener(
     const struct enroll_curl *curl, CURL *easy, curl_opensocket_callback value) {
   return curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
-// Sets the allowed protocols of libcurl before 7.85, which accepts them only as a bit mask.
+// Sets the allowed protocols for a libcurl before 7.85, which accepts protocols only as a bit mask.
 static inline CURLcode enroll_curl_set_protocol_bits(const struct enroll_curl *curl, CURL *easy) {
   long option = 181;  // CURLOPT_PROTOCOLS, whose name is deprecated
   return curl->easy_setopt(easy, (CURLoption)option, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 }
-// libcurl calls this function with the SSL_CTX of a connection, after it has configured the SSL_CTX and before it sends
-// anything.
+// Turns the key log off for one connection. libcurl calls this function with the connection's SSL_CTX, after it has
+// configured the SSL_CTX and before it sends anything.
 static inline CURLcode enroll_curl_drop_key_log(CURL *easy, void *context, void *curl) {
   (void)easy;
   ((const struct enroll_curl *)curl)->set_key_log(context, NULL);

@@ -46,7 +46,8 @@ struct enroll_openssl {
 #undef ENROLL_OPENSSL_FIELD
 };
 
-// Whether the key has this type, compared by name: EVP_PKEY_is_a also returns 0 if it has no memory for its search.
+// Whether the key has this type. Compares names, because EVP_PKEY_is_a also returns 0 if it has too little memory for
+// its search.
 static inline int enroll_openssl_is_a(const struct enroll_openssl *_Nonnull functions, const EVP_PKEY *key, const char *type) {
   const char *name = functions->EVP_PKEY_get0_type_name(key);
   return name && strcmp(name, type) == 0;
@@ -58,7 +59,7 @@ static inline void *enroll_openssl_open(const char *name) { return (void *)name;
 static inline const char *enroll_openssl_open_error(void) { return NULL; }
 #define ENROLL_OPENSSL_FIND(library, name) ((void *)&name)
 #else
-// Opens the library by name; NULL on failure. It is never closed.
+// Opens the library by name; NULL on failure. The library is never closed.
 static inline void *enroll_openssl_open(const char *name) {
   return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
@@ -67,7 +68,8 @@ static inline const char *enroll_openssl_open_error(void) { return dlerror(); }
 #define ENROLL_OPENSSL_FIND(library, name) dlsym(library, #name)
 #endif
 
-// Finds every function of the library. Returns the name of the first function that is missing, or NULL.
+// Finds every function of the library. Returns the name of the first function that is missing; NULL if the library has
+// all of them.
 static inline const char *enroll_openssl_bind(void *library, struct enroll_openssl *functions) {
 #define ENROLL_OPENSSL_BIND(name) \
   void *found_##name = ENROLL_OPENSSL_FIND(library, name); \
@@ -78,8 +80,8 @@ static inline const char *enroll_openssl_bind(void *library, struct enroll_opens
   return NULL;
 }
 
-// Call this before any other function of OpenSSL: it prevents OpenSSL from freeing memory at exit, while other threads may be
-// using it. It has no effect if the program has initialised OpenSSL before.
+// Call this before any other function of OpenSSL: this prevents OpenSSL from freeing memory at exit, while other
+// threads may be using it. The call has no effect if the program has initialised OpenSSL before.
 static inline void enroll_openssl_keep_at_exit(const struct enroll_openssl *_Nonnull functions) {
   functions->OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
 }
@@ -94,7 +96,7 @@ static inline int enroll_atomic_fill(void *_Nullable *_Nonnull cell, void *_Nonn
   void *empty = NULL;
   return __atomic_compare_exchange_n(cell, &empty, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
-// Takes the pointer out and leaves the cell empty.
+// Takes the pointer out of the cell and leaves the cell empty.
 static inline void *_Nullable enroll_atomic_take(void *_Nullable *_Nonnull cell) {
   return __atomic_exchange_n(cell, NULL, __ATOMIC_ACQ_REL);
 }

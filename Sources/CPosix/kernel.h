@@ -17,7 +17,8 @@ int pipe2(int ends[2], int flags);
 static const clockid_t enroll_posix_boot_clock = CLOCK_BOOTTIME;
 static const clockid_t enroll_posix_waiting_clock = CLOCK_MONOTONIC;
 
-// The id of the current boot, 36 characters, the same for every process of the machine. Returns 0 if it cannot be read.
+// Copies the id of the current boot to `name`: 36 characters, the same for every process of the machine. Returns 0 if
+// the id cannot be read.
 static inline size_t enroll_posix_boot_name(uint8_t *name, size_t size) {
   int fd = enroll_posix_own(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   if (fd < 0) return 0;
@@ -44,7 +45,7 @@ static inline void enroll_posix_clear_event(int fd) {
 }
 
 static inline int enroll_system_alarm(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC); }
-// `instant` is in nanoseconds of enroll_posix_boot_clock. A past instant raises the alarm at once.
+// Sets the alarm to `instant`, in nanoseconds of enroll_posix_boot_clock. A past instant raises the alarm at once.
 static inline void enroll_posix_set_alarm(int fd, int64_t instant) {
   struct itimerspec when = {{0, 0}, {0, 1}};
   if (instant > 0) {
@@ -63,7 +64,7 @@ static inline int enroll_posix_next_signal(int fd) {
   struct signalfd_siginfo taken;
   return read(fd, &taken, sizeof taken) == sizeof taken ? (int)taken.ssi_signo : 0;
 }
-// Removes a blocked signal that is pending.
+// Removes one signal that is blocked and pending.
 static inline void enroll_posix_take_signal(int number) {
   struct timespec now = {0, 0};
   sigset_t set;
@@ -103,10 +104,10 @@ static inline ssize_t enroll_posix_send(int fd, const void *bytes, size_t count)
 
 // Writes the file's content to the disk.
 static inline int enroll_posix_sync(int fd) { return fsync(fd); }
-// Allocates disk space for the first `count` bytes, and makes the file that long. 0 or an error number.
+// Allocates disk space for the first `count` bytes, and makes the file that long. Returns 0 or an error number.
 static inline int enroll_posix_allocate(int fd, int64_t count) { return posix_fallocate(fd, 0, count); }
 static inline struct timespec enroll_system_modified(const struct stat *status) { return status->st_mtim; }
-// The magic number of a file's filesystem. 0, or -1 with errno.
+// Gets the magic number of the filesystem that contains the file. Returns 0, or -1 with errno.
 static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
   struct statfs found;
   if (fstatfs(fd, &found) != 0) return -1;
@@ -114,7 +115,7 @@ static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
   return 0;
 }
 
-// Forbids core dumps and debuggers of the same user. 0, or -1 with errno.
+// Forbids core dumps and debuggers of the same user. Returns 0, or -1 with errno.
 static inline int enroll_posix_hide_memory(void) {
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? enroll_system_limit_core(0) : -1;
 }

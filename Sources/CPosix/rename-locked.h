@@ -4,9 +4,10 @@
 // rename is replaced.
 #ifndef ENROLL_CPOSIX_RENAME_LOCKED_H
 #define ENROLL_CPOSIX_RENAME_LOCKED_H
-// Returns 0, or -1 with errno, EEXIST if the new name exists.
+// Renames the file while the folder is locked. Returns 0, or -1 with errno; EEXIST if the new name exists.
 static inline int enroll_system_rename_locked(int folder, const char *old, const char *name) {
-  // The lock needs its own descriptor: a lock belongs to the open file description, and threads share that of `folder`.
+  // The lock needs its own descriptor: a lock belongs to the open file description, and threads share the description
+  // of `folder`.
   int lock = enroll_posix_own(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (lock < 0) return -1;
   int done = flock(lock, LOCK_EX);

@@ -81,7 +81,8 @@ static inline void *enroll_secret_open(const char *name) {
   return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-// Finds every function of the library. Returns the name of the first function that is missing, or NULL.
+// Finds every function of the library. Returns the name of the first function that is missing; NULL if the library has
+// all of them.
 static inline const char *enroll_secret_bind(void *library, struct enroll_secret *functions) {
 #define ENROLL_SECRET_BIND(result, name, arguments) \
   void *found_##name = dlsym(library, #name); \

@@ -80,7 +80,7 @@ public final class Secret: @unchecked Sendable, Equatable {
     withBytes { Array($0) }
   }
 
-  /// Takes constant time for equal lengths.
+  /// Compares the bytes, in a time that is constant for equal lengths.
   public static func == (left: Secret, right: Secret) -> Bool {
     guard left.count == right.count else { return false }
     return enroll_equal_memory(left.storage.baseAddress, right.storage.baseAddress, left.count) == 1

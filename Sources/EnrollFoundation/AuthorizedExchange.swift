@@ -104,7 +104,7 @@ struct AuthorizedExchange {
 
   mutating func countProof() { proofs += 1 }
 
-  /// The step after an answer; nil: the answer is final and goes to the caller.
+  /// The step after an answer; nil if the answer is final and goes to the caller.
   mutating func step(after answer: GuardedAnswer) -> ExchangeStep? {
     guard answer.response.statusCode == 401, !answer.hasLeftOrigin, isAt(answer.request.url) else {
       return nil

@@ -153,8 +153,8 @@ private struct NumberToken {
   }
 
   /// Whether the number is beyond Double's greatest finite value, 1.7976931348623157e308, judged by its first 17
-  /// digits. A number with the same first 17 digits still rounds to that value, so strtod does not overflow for a
-  /// number that passes.
+  /// digits. A number whose first 17 digits are the same as those of the greatest value still rounds to that value. So
+  /// strtod does not overflow for a number for which this is false.
   private func isTooGreat(in text: [UInt8]) -> Bool {
     guard digits.count - 1 + exponent >= 308 else { return false }
     // The power of ten of the first significant digit, and up to 17 digits from there.

@@ -4,7 +4,7 @@ import EnrollRules
 import EnrollHost
 
 extension EnrollClient {
-  /// The state of the registration; a token that is due is renewed first.
+  /// The state of the registration. If a token is due for renewal, it is renewed first.
   /// - Parameters:
   ///   - wait: whether to wait until the state no longer changes by itself.
   ///   - timeout: how long it may take.
@@ -17,7 +17,7 @@ extension EnrollClient {
     }
   }
 
-  /// Begins a sign-in: open the URL of its action in the external browser.
+  /// Begins a sign-in. The caller then has to open the URL of the transaction's action in the external browser.
   /// - Throws: `.network` and similar errors if the provider cannot be reached; `.illegalState`; errors of the store.
   public func begin(
     _ options: SignInOptions = SignInOptions(), timeout: Duration = defaultTimeout
@@ -57,7 +57,7 @@ extension EnrollClient {
     }
   }
 
-  /// Waits for the outcome of a sign-in. With a loopback redirect, there is nothing else to do.
+  /// Waits for the outcome of a sign-in. For a sign-in with a loopback redirect, the caller need do nothing else.
   /// - Throws: the error that made the sign-in fail; `.transactionExpired`; `.deadlineExceeded` if `timeout` passes
   ///   first.
   public func awaitOutcome(
@@ -116,7 +116,7 @@ extension EnrollClient {
     }
   }
 
-  /// Starts over: erases provisional tokens; an earlier session continues.
+  /// Starts the registration over: erases provisional tokens. An earlier session continues.
   /// - Parameter transactionID: the transaction whose profile the user rejects; `.illegalState` if another
   ///   transaction waits. nil rejects any transaction that waits.
   @discardableResult

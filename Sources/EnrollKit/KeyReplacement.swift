@@ -7,8 +7,8 @@ import EnrollPosix
 import EnrollStore
 
 extension EnrollClient {
-  /// Moves the key of a store to another key provider, or wraps it again with the same one. An interruption at any
-  /// point loses nothing; open clients of the store continue.
+  /// Moves the key of a store to another key provider, or wraps the key again with the same provider. An interruption
+  /// at any point loses nothing; open clients of the store continue.
   /// - Parameters:
   ///   - store: the absolute path of the store's directory.
   ///   - keys: the current key provider.

@@ -70,7 +70,7 @@ package struct IDFinder {
   private var part = Part.before
   private var name: [UInt8] = []
   private var value: [UInt8] = []
-  /// The bytes of `id`; nil if none was found.
+  /// The bytes of `id`; nil if no `id` was found.
   package private(set) var id: [UInt8]?
   /// Whether the message has a `method`; an answer has none.
   private var hasMethod = false

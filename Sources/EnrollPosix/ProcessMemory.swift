@@ -5,8 +5,9 @@ import CPosix
 public import EnrollRules
 
 public enum ProcessMemory {
-  /// Makes all threads share one heap, which grows in large steps. For programs that end soon: with one heap for each
-  /// thread, threads would not wait for each other, but growing page by page would cost more than that.
+  /// Makes all threads share one heap, which grows in large steps. For programs that end soon. With one heap for each
+  /// thread, threads would not wait for each other, but each heap would grow page by page, which costs more than the
+  /// waits.
   public static func shareHeap() { enroll_posix_share_heap() }
 
   /// Forbids core dumps and debuggers of the same user, until the process runs another program. Only for EnrollKit's

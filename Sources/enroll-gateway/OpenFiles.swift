@@ -1,5 +1,6 @@
-// The limit of open files. Connections count as open files. The soft limit of most systems is too low for a server: it
-// is raised to the hard limit. The server limits its connections, so that descriptors are left for everything else.
+// The limit of open files. Connections count as open files. The soft limit of most systems is too low for a server, so
+// this code raises the soft limit to the hard limit. The server limits its connections, so that descriptors are left
+// for everything else.
 
 import CPosix
 import EnrollRules

@@ -180,7 +180,7 @@ struct Setup {
   }
 
   /// Opens the store of a gateway that has already run.
-  /// - Throws: `.configuration` if there is no database, or one with an older schema.
+  /// - Throws: `.configuration` if there is no database, or if the database has an older schema.
   func existingStore() throws(EnrollError) -> any AccountStore {
     if let path = try missingDatabase() {
       throw EnrollError(
@@ -237,8 +237,8 @@ struct Setup {
     let (address, port) = try Self.address(settings.listen, "listen")
     var options = ServerSettings(addresses: [address], port: port, publicOrigin: settings.publicURL)
     options.trustedProxies = settings.trustedProxies
-    // The server accepts every method, and the gateway refuses the wrong ones: it knows the methods of each path, and
-    // answers programs with JSON.
+    // The server accepts every method, and the gateway refuses wrong methods: the gateway knows the methods of each
+    // path, and answers programs with JSON.
     options.methods = Set(WebRequest.Method.allCases)
     options.database.threads = settings.databaseConnections
     options.provider.threads = ProviderThreads.count

@@ -1,4 +1,4 @@
-// An argument with the type of its value: a command reads its values by parameters, as in `values[port]`.
+// An argument with the type of its value. A command uses the parameter to read that value, as in `values[port]`.
 
 /// An argument, and the conversion of its texts to a value. Every text that ``Argument/expectation`` accepts can be
 /// converted.
@@ -118,7 +118,7 @@ extension Parameter {
     ) { $0.last.flatMap { Value(rawValue: $0) } ?? choice }
   }
 
-  /// A required operand whose values are those of an enumeration. It is never nil after a command line was read.
+  /// A required operand whose values are those of an enumeration. Its value is never nil after a command line was read.
   package static func operand<Choice>(_ name: String, help: String, of choices: Choice.Type) -> Self
   where Value == Choice?, Choice: CaseIterable & RawRepresentable & Sendable, Choice.RawValue == String {
     Self(

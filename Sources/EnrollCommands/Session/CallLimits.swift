@@ -10,10 +10,10 @@ import EnrollPosix
 package final class CallLimits: Sendable {
   /// The limit of calls that hold one thread each, for a session and for the command `enroll`.
   package static let blocking = 64
-  /// The limit of such calls for each client. Even if one provider does not respond, threads remain for the other
-  /// clients.
+  /// The limit, for each client, of calls that hold one thread each. Even if one provider does not respond, threads
+  /// remain for the other clients.
   static let blockingPerClient = 16
-  /// The limit of such calls without a client, which wait for no provider.
+  /// The limit of calls that hold one thread each and have no client. They wait for no provider.
   static let blockingWithoutClient = 48
   /// The limit of calls that wait for a renewal and hold no thread.
   static let parked = 16_384

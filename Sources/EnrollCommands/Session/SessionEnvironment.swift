@@ -15,9 +15,9 @@ public struct SessionEnvironment: Sendable {
   let defaultStore: @Sendable () throws(EnrollError) -> String
   /// The key provider of the store for a caller that names no key provider.
   let defaultKeys: KeyPlan
-  /// Sends requests to the host; nil in an interface that cannot send any.
+  /// The log for the clients' lines; nil if there is no log.
   private(set) var host: (any HostRequester)?
-  /// The log for the clients' lines; nil: there is none.
+  /// The clock of every client; nil for the system's clock.
   private(set) var log: (any LogHandler)?
   /// The clock of every client; nil: the system's.
   private(set) var clock: (any Clock)?

@@ -1,5 +1,6 @@
 // libcrypto, opened at first use: linking it would cost every start of the host more than a millisecond and some
-// megabytes, and many processes never need it. It is never closed. Wiping and comparing secrets works without it.
+// megabytes, and many processes never need it. libcrypto is never closed. Wiping and comparing secrets works without
+// libcrypto.
 
 import COpenSSL
 

@@ -127,7 +127,7 @@ public protocol SessionStore: AnyObject, Sendable {
 
   /// Redeems a code for a session of the code's app, atomically. If the code was redeemed before, the session that it gave is
   /// ended.
-  /// - Parameter session: its ``NewSession/app`` is ignored.
+  /// - Parameter session: the session to begin; its ``NewSession/app`` is ignored.
   func redeem(
     codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime,
     from origin: AuditOrigin

@@ -98,7 +98,7 @@ public struct KeyRing: Sendable {
   /// The number of keys.
   public var count: Int { keys.count }
 
-  /// When the newest and the oldest key were created.
+  /// When the newest key was created, and when the oldest key was created.
   var newest: UnixTime { keys.last?.created ?? UnixTime(seconds: 0) }
   var oldest: UnixTime { keys.first?.created ?? UnixTime(seconds: 0) }
 
@@ -109,6 +109,7 @@ public struct KeyRing: Sendable {
 }
 
 extension KeyRing {
+  /// Seals the text with the newest key that every replica has read.
   /// - Returns: `key id.base64url(nonce, ciphertext, tag)`.
   public func seal(
     _ text: Secret, for purpose: Purpose, at now: UnixTime, random: any RandomSource
@@ -140,7 +141,7 @@ extension KeyRing {
   /// The key that signs now: every reader of ``signingKeys`` has had a day to load it.
   func signingKey(at now: UnixTime) -> SigningKey { sealing(at: now).signing }
 
-  /// The keys that sign, will sign, or have signed.
+  /// Every signing key: keys that sign now, will sign later, or signed earlier.
   var signingKeys: [SigningKey] { keys.map(\.signing) }
 
   /// A message authentication code of the text: only a key of this ring can make it.

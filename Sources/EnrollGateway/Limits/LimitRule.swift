@@ -38,7 +38,7 @@ public enum LimitScope: String, Sendable, CaseIterable { case client, person }
 public struct LimitRule: Sendable, Equatable {
   /// The capacity, which is the size of a burst: 1 to 1,000,000.
   public var requests: Int64
-  /// The number of seconds in which an empty bucket refills: 1 to 86,400.
+  /// The number of seconds in which an empty bucket becomes full: 1 to 86,400.
   public var seconds: Int64
 
   public init(requests: Int64, seconds: Int64) {
@@ -49,7 +49,7 @@ public struct LimitRule: Sendable, Equatable {
 
 /// The rules of a gateway.
 public struct LimitRules: Sendable, Equatable {
-  /// The rule for such requests; nil if they are not limited.
+  /// The rule for requests of this kind and scope; nil if such requests are not limited.
   public subscript(kind: LimitKind, scope: LimitScope) -> LimitRule? {
     get { scope == .client ? clients[kind] : persons[kind] }
     set { if scope == .client { clients[kind] = newValue } else { persons[kind] = newValue } }

@@ -1,5 +1,5 @@
-// The buckets of one gateway in memory. Their number is limited: at `limit` keys a new generation begins, and
-// the oldest of three generations is dropped. A key that is used moves to the new generation.
+// The buckets of one gateway in memory. Their number is limited: when a generation has `limit` keys, a new generation
+// begins, and the oldest of three generations is dropped. A key that is used moves to the new generation.
 
 import EnrollRules
 

@@ -1,6 +1,7 @@
 // E-mails stay in the database until a mail server has accepted them: a crash loses no e-mail, and no request waits for
-// a mail server. They are sealed, because they contain links. Any replica sends e-mails that are due. An e-mail is sent
-// at least once, not exactly once: if it was sent but could not be removed, it is sent again with the same Message-ID.
+// a mail server. The e-mails are sealed, because they contain links. Any replica sends e-mails that are due. An e-mail
+// is sent at least once, not exactly once: if it was sent but could not be removed, it is sent again with the same
+// Message-ID.
 
 import EnrollRules
 public import EnrollSteps

@@ -12,7 +12,7 @@ enum Interruption: Error {
   case store(StoreFailure)
   /// An internal error of the gateway, such as a lack of random bytes or memory.
   case own(EnrollError)
-  /// A rate limit is exceeded; a request after this many seconds is answered.
+  /// A rate limit is exceeded; a request that comes after this many seconds is answered.
   case limited(retryAfterSeconds: Int64)
 
   /// The failure that the user sees.

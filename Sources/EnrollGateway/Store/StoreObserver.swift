@@ -17,7 +17,7 @@ public enum SessionEnd: String, CaseIterable, Sendable {
 
 /// A store calls these methods on any thread, after the change. They must not wait.
 public protocol StoreObserver: AnyObject, Sendable {
-  /// A call of the database has ended.
+  /// A call to the database has ended.
   func called(nanoseconds: Int64, failure: StoreFailure?)
   func sessionBegan()
   func sessionsEnded(_ count: Int, _ reason: SessionEnd)

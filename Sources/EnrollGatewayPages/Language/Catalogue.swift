@@ -37,7 +37,7 @@ struct Catalogue: Sendable {
   }
 }
 
-/// A catalogue with the product's name, for pages.
+/// A catalogue together with the product's name, from which pages take their texts.
 package struct Texts: Sendable {
   let catalogue: Catalogue
   let product: String

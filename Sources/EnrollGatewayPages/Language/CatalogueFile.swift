@@ -11,7 +11,7 @@ struct CatalogueFile: Sendable {
   let months: [String]?
   let patterns: [TextKey: TextPattern]
 
-  /// The limit of the file in bytes.
+  /// The maximum size of the file in bytes.
   static let longest = 1 << 20
 
   /// - Parameter json: `{"language": "de", "name": "Deutsch", "direction": "ltr", "months": […], "texts": {…}, "failures": {…},

@@ -52,7 +52,7 @@ public struct AccountPage: Page {
     }
   }
 
-  /// The targets of the forms. Each is a POST.
+  /// The URLs to which the page's forms are sent, each with POST.
   public struct Actions: Sendable {
     /// Ends one session; the form has the field `session`.
     public var endSession: PageLink
@@ -92,7 +92,7 @@ public struct AccountPage: Page {
     /// The account already had this way to sign in.
     case alreadyConnected = "connected-before"
     case disconnected
-    /// The account's only way to sign in was not removed.
+    /// The user tried to remove the account's only way to sign in; it was not removed.
     case lastWay = "last-way"
     case merged
 

@@ -8,7 +8,7 @@ public struct Theme: Sendable {
     public var path: PageLink
     /// The picture for dark pages; nil for the same picture.
     public var darkPath: PageLink?
-    /// True if the picture shows the product's name, which is then not written beside it.
+    /// True if the picture shows the product's name, so that the name is not written next to the picture.
     public var containsName: Bool
 
     public init(path: PageLink, darkPath: PageLink? = nil, containsName: Bool = false) {
@@ -80,7 +80,7 @@ public struct Theme: Sendable {
 public enum ThemeError: Error, Sendable, Equatable {
   case unknownKey(String)
   case malformed(String, expected: String)
-  /// Two colours that meet on pages have too little contrast.
+  /// Two colours that are next to each other on a page have too little contrast.
   case contrast(
     scheme: String, front: ColourRole, Colour, back: ColourRole, Colour, least: Double)
 
@@ -95,7 +95,7 @@ public enum ThemeError: Error, Sendable, Equatable {
     }
   }
 
-  /// One decimal digit, never rounded up: 4.49 must not be shown as 4.5.
+  /// The ratio with one decimal digit, never rounded up: 4.49 must not be shown as 4.5.
   private static func rounded(_ ratio: Double) -> String {
     let tenths = Int(ratio * 10)
     return "\(tenths / 10).\(tenths % 10)"

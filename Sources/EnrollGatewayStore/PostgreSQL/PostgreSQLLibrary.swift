@@ -1,4 +1,4 @@
-// libpq, opened at run time on first use: a gateway with SQLite does not need it. It is never closed.
+// libpq, opened at run time on first use: a gateway with SQLite does not need it. libpq is never closed.
 
 import CPostgreSQL
 import EnrollCrypto

@@ -125,8 +125,9 @@ enum CheckedOwner {
     }
   }
 
-  /// The id of an account that the sign-in may make. A new person and the account of that person
-  /// have the same id. The person whom a link names has an account already: zeros only fill the parameter.
+  /// The id of an account that the sign-in may make. A new person and the account of that person have the same id. If
+  /// the link names an existing person, that person already has an account, and the id is all zeros, because the
+  /// statement needs a parameter.
   var newID: AccountID {
     switch self {
     case .newPerson(let id, _): AccountID(bytes: id.bytes)

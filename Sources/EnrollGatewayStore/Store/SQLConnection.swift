@@ -8,9 +8,9 @@ import EnrollGateway
 enum SQLUse {
   /// The call makes no change that matters.
   case reading
-  /// A repeated change detects the first change, and returns the same answer.
+  /// The call makes a change and may be repeated: the repetition detects the first change, and returns the same answer.
   case repeatable
-  /// A change whose answer would be different the second time.
+  /// The call makes a change, and its answer would be different the second time.
   case once
 }
 
@@ -42,8 +42,8 @@ protocol SQLDatabase: AnyObject, Sendable {
   /// Runs one call of the store on one connection. SQLite runs a call that changes something in one transaction; PostgreSQL runs
   /// each statement in a transaction of its own, and may run the call again.
   /// - Parameter body: gets the connection, and whether an earlier attempt may have taken effect.
-  /// - Throws: `.unknownOutcome` if an attempt may have changed something and no later attempt could find that out;
-  ///   otherwise the failure of the last attempt.
+  /// - Throws: `.unknownOutcome` if an attempt may have changed something and no later attempt could find out whether
+  ///   it did; otherwise the failure of the last attempt.
   func perform<Result>(
     _ use: SQLUse, _ body: (any SQLConnection, Bool) throws(SQLFailure) -> Result
   ) throws(StoreFailure) -> Result

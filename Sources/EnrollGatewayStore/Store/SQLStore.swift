@@ -47,7 +47,7 @@ public class SQLStore: AccountStore, @unchecked Sendable {
   ) throws(StoreFailure) -> SignedIn {
     let identity = try CheckedIdentity(identity)
     let credential = try CheckedCredential(credential, at: now)
-    // A repeated call finds the identity, its account, and the session or code that the first attempt made.
+    // A repetition of this call finds what the first attempt made: the identity, its account, and the session or code.
     let begun = try changing(.repeatable) { (connection) throws(SQLFailure) in
       try connection.signIn(identity, newID: newAccountID, creating: credential, at: now, from: origin)
     }

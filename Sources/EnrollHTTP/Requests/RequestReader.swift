@@ -29,7 +29,7 @@ struct RequestReader {
   /// True if the request begins with `HEAD`: an answer to it has no body, even if the rest of its first line is invalid.
   private(set) var isHead = false
 
-  /// - Parameter bytes: not empty; begins with the bytes that the last call did not consume.
+  /// - Parameter bytes: not empty. They begin with the bytes that the last call did not consume.
   /// - Returns: how many of `bytes` are consumed, and the event.
   mutating func read(_ bytes: UnsafeRawBufferPointer, _ rules: HeadRules) -> (passed: Int, event: Event) {
     switch phase {

@@ -65,8 +65,8 @@ public final class Client: Sendable {
 
     init(_ result: Result<RenewalResult, EnrollError>) { self.result = result }
 
-    /// The answer for callers that want this minimum lifetime. The first of these callers reads the store for all of
-    /// them, because hundreds may be waiting.
+    /// The answer for callers that require this minimum lifetime of the token. The first of these callers reads the
+    /// store for all of them, because hundreds may be waiting.
     func answer(
       _ minimumLifetimeSeconds: Int64, _ read: () -> Result<AccessOutcome, EnrollError>
     ) -> Result<AccessOutcome, EnrollError> {
@@ -196,8 +196,8 @@ public final class Client: Sendable {
     if !fork.isForkedChild { UnsavedTokens.shared.add(engine, at: location) }
   }
 
-  /// Removes the renewal observer from the hub, because the two reference each other until then, and stops background
-  /// work.
+  /// Removes the renewal observer from the hub, because the client and the hub reference each other until then, and
+  /// stops background work.
   private func stopBackground() {
     hub.remove(backgroundTicket)
     background.stop()
@@ -211,8 +211,8 @@ public final class Client: Sendable {
   }
 
   /// Closes the client: loopback listeners close, running calls end (``untilClosed(_:_:)``), later calls throw
-  /// `.handle`. Can be called again. Running requests end now or within two seconds. Only a request that sent a code or
-  /// a refresh token continues until its answer, up to the transport's timeout.
+  /// `.handle`. Further calls have no effect. Running requests end now or within two seconds. Only a request that sent
+  /// a code or a refresh token continues until its answer, up to the transport's timeout.
   public func close() {
     let isFirst = readiness.withLock { readiness -> Bool in
       defer { readiness.isClosed = true }

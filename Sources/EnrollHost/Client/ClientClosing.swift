@@ -38,7 +38,7 @@ final class ClosingPhases: Sendable {
   let closing = CancellationFlag()
   /// Cancelled two seconds later: also ends requests whose answers are issued only once, and messages of the outbox.
   let gracePeriod = CancellationFlag()
-  /// Cancelled if the process cannot wait any longer, not even for tokens.
+  /// Cancelled if the process cannot wait any longer: ends even the requests that wait for tokens.
   let abandoned = CancellationFlag()
 
   private static let graceSeconds: Int64 = 2
@@ -98,7 +98,7 @@ final class ClosingTransport: Transport {
 
   /// - Throws: `.cancelled` once the client is being closed; the errors of the transport.
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
-    // Requests of the outbox already end with the grace period.
+    // The outbox sends with `gracePeriod`, so its requests already end with that period.
     if cancellation === phases.gracePeriod { return try base.send(request, cancellation: cancellation) }
     if phases.closing.isCancelled { throw Self.closed }
     if request.mustAwaitResponse {

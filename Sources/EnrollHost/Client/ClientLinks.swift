@@ -1,5 +1,5 @@
-// Activation and fallback links through a client: the engine decides, and the client opens a listener if the sign-in
-// uses a loopback redirect.
+// Activation and fallback links through a client: the engine decides what a link does, and the client opens a listener
+// if the sign-in uses a loopback redirect.
 
 public import EnrollRules
 public import EnrollSteps

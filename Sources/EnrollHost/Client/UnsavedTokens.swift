@@ -43,7 +43,7 @@ final class UnsavedTokens: @unchecked Sendable {
   private var entries: [Entry] = []
   private var isTrying = false
 
-  /// Adds the engine of a closed client, if it has unsaved tokens. Can be called again.
+  /// Adds the engine of a closed client, if it has unsaved tokens. May be called more than once.
   func add(_ engine: Engine, at location: Location) {
     guard engine.renewedTokens.hasUnsaved else { return }
     let starts = condition.locked { () -> Bool in

@@ -23,7 +23,7 @@ public final class CurlTransport: Transport {
     public var caFile: String?
     /// The time limit for the connection and its TLS handshake.
     public var connectTimeout: Milliseconds
-    /// The time limit for the whole request.
+    /// The time limit for the whole exchange, from the connection to the end of the answer.
     public var totalTimeout: Milliseconds
 
     public init(

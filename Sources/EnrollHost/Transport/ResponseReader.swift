@@ -4,12 +4,12 @@
 
 import EnrollRules
 
-/// Called by libcurl's callbacks, on the thread that runs the transfer.
+/// The reader of one response. libcurl's callbacks call its methods, on the thread that runs the transfer.
 final class ResponseReader {
   private(set) var status = 0
   private(set) var headers: [HTTPHeader] = []
   private(set) var body: [UInt8] = []
-  /// Why EnrollKit ended the transfer; nil if it did not.
+  /// Why EnrollKit ended the transfer; nil if EnrollKit did not end it.
   private(set) var failure: EnrollError?
   /// Whether the head of the final response is complete. Later header lines are trailers, which are ignored.
   private(set) var isHeadComplete = false
@@ -44,7 +44,7 @@ final class ResponseReader {
     return response
   }
 
-  /// The part of a response that arrived before its transfer failed with `error`; nil if it is not useful.
+  /// The part of a response that arrived before its transfer failed with `error`; nil if that part is not useful.
   func cut(by error: EnrollError) -> HTTPResponse? {
     guard keepsCut, failure == nil, isHeadComplete, !body.isEmpty, var response = try? finished() else {
       return nil

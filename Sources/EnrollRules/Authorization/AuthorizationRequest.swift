@@ -1,6 +1,6 @@
 // The authorize URL, and the transaction that waits for its answer (RFC 6749 §4.1.1, OpenID Connect Core §3.1.2.1, RFC
-// 7636 §4.3). Always the code flow with PKCE S256, state and nonce (R7, R13, R14, R16). Pure: time and random bytes are
-// arguments.
+// 7636 §4.3). The flow is always the code flow with PKCE S256, state and nonce (R7, R13, R14, R16). This code has no
+// side effects: time and random bytes are arguments.
 
 import EnrollCrypto
 

@@ -3,7 +3,8 @@
 /// The URL that the browser opens.
 package struct BrowserURL {
   package var text: String
-  /// When the provider deletes the pushed request, by this machine's clock; nil if the provider does not say.
+  /// When the provider deletes the pushed request to which the URL refers, by this machine's clock; nil if the provider
+  /// does not say.
   var expiresAt: UnixTime?
 
   package init(_ text: String, expiresAt: UnixTime? = nil) { (self.text, self.expiresAt) = (text, expiresAt) }

@@ -5,7 +5,7 @@ public import EnrollCrypto
 
 /// Options of one authorize request.
 public struct SignInOptions: Sendable {
-  /// The kind of transaction to begin; a sign-in by default.
+  /// The kind of transaction to begin; by default a sign-in.
   public var kind: TransactionKind
   /// Replaces the configured scopes.
   public var scopes: [String]?
@@ -18,7 +18,7 @@ public struct SignInOptions: Sendable {
   public var maxAgeSeconds: Int64?
   /// The id_token's `acr` must be one of these (R26).
   public var acrValues: [String]
-  /// BCP 47 tags, the preferred one first.
+  /// The user's languages as BCP 47 tags, the preferred language first.
   public var uiLocales: [String]
   /// An id_token of the session that `prompt=none` is about, for providers that need this hint.
   public var idTokenHint: Secret?
@@ -118,8 +118,8 @@ extension SignInOptions {
     }
   }
 
-  /// Refuses options that cannot be sent, instead of dropping them, for a kind without an authorize request of
-  /// EnrollKit.
+  /// Refuses options that cannot be sent, instead of dropping them, for a kind of transaction whose authorize request
+  /// EnrollKit does not make.
   /// - Parameter possible: the names of the options that the kind supports.
   /// - Throws: `.invalidArgument`, whose `field` names the option.
   package func requireOnly(_ possible: [String], _ reason: String) throws(EnrollError) {

@@ -36,8 +36,8 @@ extension EnrollError {
 }
 
 extension TransactionRecord {
-  /// The error for a transaction whose deadline has passed. For a device transaction it has the provider's last
-  /// response.
+  /// The error for a transaction whose deadline has passed. For a device transaction the error contains the provider's
+  /// last response.
   package var pastDeadline: EnrollError {
     guard case .device(let device?) = flow, let answer = device.lastAnswer else { return .pastDeadline }
     return EnrollError(

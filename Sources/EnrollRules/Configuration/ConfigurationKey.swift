@@ -33,7 +33,7 @@ public struct ConfigurationKey: Sendable {
   public var otherSpellings: [String]
   /// The type of the key's value.
   public var shape: Shape
-  /// Whether a configuration without it is refused.
+  /// Whether a configuration without the key is refused.
   public var isRequired: Bool
   /// Whether the value is never shown or logged (R40).
   public var isSecret: Bool
@@ -48,7 +48,8 @@ public struct ConfigurationKey: Sendable {
   private let check: Check?
 
   typealias Reading = @Sendable (inout Configuration, ConfigurationValue) -> Void
-  /// Returns what is wrong with the property; nil if nothing is. Called for every configuration, with or without the key.
+  /// Returns what is wrong with the property; nil if the property is valid. The function is called for every
+  /// configuration, with or without the key.
   typealias Check = @Sendable (Configuration) -> ConfigurationFault?
 
   @inline(never)
@@ -61,7 +62,7 @@ public struct ConfigurationKey: Sendable {
       documentation, read: nil)
   }
 
-  /// - Parameter property: the name of the property; nil if it is the name of the key.
+  /// - Parameter property: the name of the property; nil if the property has the name of the key.
   @inline(never)
   init(
     _ name: String, property: String? = nil, or otherSpellings: [String] = [], _ shape: Shape,
@@ -80,7 +81,7 @@ public struct ConfigurationKey: Sendable {
     self.documentation = documentation
   }
 
-  /// What is wrong with the value of the key in a configuration; nil if nothing is.
+  /// What is wrong with the value of the key in a configuration; nil if the value is valid.
   func fault(in configuration: Configuration) -> ConfigurationFault? { check?(configuration)?.inside(name) }
 }
 

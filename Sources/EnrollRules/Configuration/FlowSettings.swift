@@ -3,7 +3,7 @@
 /// Configured endpoints. Each replaces the same endpoint in the discovery document. That document is fetched only if an
 /// endpoint that a sign-in needs is missing here.
 public struct Endpoints: Equatable, Sendable {
-  /// The authorization endpoint (RFC 6749 §3.1); nil, here and below, for the one that the provider announces.
+  /// The authorization endpoint (RFC 6749 §3.1); nil, here and below, for the endpoint that the provider announces.
   public var authorization: String?
   /// The token endpoint (RFC 6749 §3.2).
   public var token: String?
@@ -21,8 +21,8 @@ public struct Endpoints: Equatable, Sendable {
   public var pushedAuthorizationRequest: String?
   /// The device authorization endpoint (RFC 8628 §3.1).
   public var deviceAuthorization: String?
-  /// Whether the provider puts `iss` into every response (RFC 9207); a response without it is then refused (R17). nil
-  /// if the provider's announcement decides.
+  /// Whether the provider puts `iss` into every response (RFC 9207); if so, a response without `iss` is refused (R17).
+  /// nil if the provider's announcement decides.
   public var announcesIssuerInRedirect: Bool?
 
   public init(
@@ -93,7 +93,7 @@ public struct RegistrationChoice: Equatable, Sendable {
   public var connection: String?
   /// The button's text, in the host's language.
   public var label: String
-  /// The text beside the button; nil for none.
+  /// The text next to the button; nil for no text.
   public var guidance: String?
 
   public init(kind: String, connection: String? = nil, label: String, guidance: String? = nil) {
@@ -137,7 +137,7 @@ public struct App2AppSettings: Equatable, Sendable {
 
 /// A back end that signs in on the app's behalf (flows.md §10).
 public struct BFFSettings: Equatable, Sendable {
-  /// The base URL, below which the back end serves `/v1/auth`.
+  /// The base URL of the back end, which serves `/v1/auth` below this URL.
   public var base: String
   /// Accepts a session token in the redirect itself, also without `state` if exactly one transaction of this
   /// kind is pending. Everyone who sees that URL has the token, and any page can send such a URL (RFC 9700

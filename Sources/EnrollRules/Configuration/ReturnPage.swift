@@ -3,19 +3,19 @@
 
 /// The content of the return page. Every member has a default.
 public struct ReturnPage: Equatable, Sendable {
-  /// The app's name at the top; nil for none.
+  /// The app's name at the top of the page; nil for no name.
   public var appName: String?
-  /// The app's logo, above its name: an image as a `data:` URL in base64 (RFC 2397); nil for none.
+  /// The app's logo, above its name: an image as a `data:` URL in base64 (RFC 2397); nil for no logo.
   public var logo: String?
-  /// An additional line of text; nil for none.
+  /// An additional line of text; nil for no such line.
   public var text: String?
-  /// The language of the page's own texts.
+  /// The language of the texts that EnrollKit writes on the page.
   public var language: Language
   /// `#rrggbb`, the colour of the line above the page; nil for the browser's own colour.
   public var color: String?
   /// `#rrggbb`, the colour of the background; nil for the browser's own colour, light or dark.
   public var backgroundColor: String?
-  /// A link back to the app; nil for none.
+  /// A link back to the app; nil for no link.
   public var link: String?
 
   public init(

@@ -1,7 +1,7 @@
-// How a client verifies that it talks to the right server (R19). Two clients of one provider may differ: a development
-// configuration may trust its own certificate authority, or use the host's transport.
+// How a client verifies that it talks to the right server (R19). Two clients of one provider may have different
+// settings: a development configuration may trust its own certificate authority, or use the host's transport.
 
-/// How a client reaches servers, and which certificates it trusts.
+/// How a client connects to servers, and which certificates it trusts.
 public struct TrustSettings: Equatable, Sendable {
   /// ``Configuration/caFile``.
   public var caFile: String?

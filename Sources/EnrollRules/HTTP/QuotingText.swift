@@ -16,8 +16,8 @@ struct QuotingText {
 
   init(_ text: String) { folded = text.utf8.map { Self.fold($0) } }
 
-  /// Maps bytes that count as equal to the same byte: capital and small letters, and the differing characters of the
-  /// two alphabets of base64.
+  /// Maps bytes that count as equal to the same byte: capital and small letters, and the characters in which the two
+  /// alphabets of base64 differ.
   private static func fold(_ byte: UInt8) -> UInt8 {
     switch byte {
     case 0x41...0x5A: byte | 0x20
@@ -60,6 +60,7 @@ struct QuotingText {
     return roll(length, spelled.count, { Self.fold(spelled[$0]) }) { windows.contains($0) }
   }
 
+  /// Computes the hash of each window of `length` bytes, until `isFound` returns true for a hash.
   /// - Returns: whether `isFound` returned true for the hash of a window.
   @discardableResult
   private func roll(

@@ -22,7 +22,7 @@ public enum RetryAfter {
     return seconds > 0 ? min(seconds, maximumSeconds) : nil
   }
 
-  /// The end of an error text: `; the server asks to wait 40 s`. Empty if the server sends no such time.
+  /// The end of an error text: `; the server asks to wait 40 s`. Empty if the server does not ask the client to wait.
   package static func words(of response: HTTPResponse) -> String {
     seconds(of: response).map { "; the server asks to wait \($0) s" } ?? ""
   }

@@ -8,7 +8,8 @@ package import EnrollJSON
 package struct SentSecrets: Sendable {
   /// The minimum length of a secret that is searched for, in bytes. A shorter secret could be part of any text.
   static let minimumBytes = 6
-  /// The number of first bytes by which a secret is recognised. The rest is not needed, because a text may be cut.
+  /// The number of first bytes by which a secret is recognised. The rest is not needed, because a server's text may be
+  /// cut off.
   static let recognisedBytes = 32
 
   private var all: [Secret] = []
@@ -42,8 +43,8 @@ package struct SentSecrets: Sendable {
   /// The number of bytes in a row that count as a part of a secret in an error code: a code does not have that many
   /// by chance.
   private static let codeRunBytes = 8
-  /// The same number for a sentence. It is higher, because a sentence may share a word with a secret that a user
-  /// chose.
+  /// The number of bytes in a row that count as a part of a secret in a sentence. It is higher than for an error code,
+  /// because a sentence may share a word with a secret that a user chose.
   private static let textRunBytes = 16
 
   /// An error code of a token endpoint or a redirect, without secrets. nil if it repeats a secret;

@@ -89,7 +89,7 @@ package struct IDTokenClaims: Sendable {
     return texts
   }
 
-  /// A NumericDate (RFC 7519 §2): seconds, possibly with a fraction, which is dropped (Canaille sends one).
+  /// A NumericDate (RFC 7519 §2): seconds, possibly with a fraction, which is dropped (Canaille sends a fraction).
   private static func time(_ all: JSONObject, _ name: String) throws(EnrollError) -> UnixTime? {
     switch all[name] {
     case nil, .null: return nil

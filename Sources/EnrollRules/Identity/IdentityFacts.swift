@@ -1,6 +1,7 @@
 // The facts that a session keeps from a verified id_token.
 
-/// The claims of the last verified id_token with which the next one is compared (OpenID Connect Core §12.2).
+/// The claims of the last verified id_token, with which the claims of the next id_token are compared (OpenID Connect
+/// Core §12.2).
 public struct IdentityFacts: Equatable, Sendable {
   /// `iss`.
   public var issuer: Issuer

@@ -40,7 +40,7 @@ package struct JWS: Sendable {
       throw Self.refusal("a part is not base64url")
     }
     (algorithm, keyID) = try Self.read(header: header)
-    // Checked after the header, so that an unsigned token is refused for its algorithm.
+    // The signature is checked after the header, so that an unsigned token is refused for its algorithm.
     guard !signature.isEmpty else { throw Self.refusal("the signature is missing") }
     self.payload = payload
     self.signature = signature

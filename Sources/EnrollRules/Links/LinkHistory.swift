@@ -19,6 +19,7 @@ extension AccountRecord {
 }
 
 extension AccountRecord {
+  /// Marks a link, by its hash, as used by the transaction.
   /// - Throws: `.alreadySettled` if the link was used in the meantime.
   package mutating func spend(_ hash: String, on transactionID: TransactionID) throws(EnrollError) {
     guard !transactions.contains(where: { $0.hasSpent(hash) }) else {
@@ -27,7 +28,8 @@ extension AccountRecord {
     change(transactionID) { $0.spend(hash) }
   }
 
-  /// - Throws: `.alreadySettled` if the fallback was used in the meantime.
+  /// Marks the fallback link of the transaction as used.
+  /// - Throws: `.alreadySettled` if the fallback link was used in the meantime.
   package mutating func fallBack(from transactionID: TransactionID) throws(EnrollError) {
     guard let pending = transactions.named(transactionID), pending.isOpen, pending.hasFallenBack == false
     else {

@@ -8,7 +8,7 @@ public import EnrollCrypto
 public struct EndSessionRequest: Sendable {
   public static let randomByteCount = 32
 
-  /// Open the URL, but never log it: it contains the id_token (R40).
+  /// The URL to open. Never log it, because it contains the id_token (R40).
   public let url: String
   /// The state by which the callback is recognized; nil if no callback is configured, or if the callback cannot contain
   /// a state.
@@ -16,7 +16,7 @@ public struct EndSessionRequest: Sendable {
   public let redirectURI: String?
 
   /// - Parameters:
-  ///   - metadata: the provider's metadata; nil if it is unavailable now. Auth0's own protocol works without it.
+  ///   - metadata: the provider's metadata; nil if it is unavailable now. Auth0's own protocol works without metadata.
   ///   - random: ``randomByteCount`` bytes for the state.
   /// - Returns: nil if the provider has no known endpoint that ends its session.
   public static func make(
@@ -90,7 +90,7 @@ public struct EndSessionRequest: Sendable {
 public struct LogoutCallback: Equatable, Sendable {
   private let redirect: Redirect
 
-  /// - Parameter configured: the configured redirect URI, whose scheme may have no dot (R2).
+  /// - Parameter configured: the configured redirect URI, whose scheme is accepted even without a dot (R2).
   /// - Throws: `.redirectMalformed` for a URL that R9 refuses, and for a repeated `state` (R8).
   public init(parsing text: String, configured: String? = nil) throws(EnrollError) {
     redirect = try Redirect(parsing: text, configured: configured)

@@ -1,12 +1,12 @@
 // The configuration to which a URL belongs, if a host uses several configurations, for several environments (flows.md
-// §1). Pure: transactions are not considered, so a URL with an owner may still be unsolicited.
+// §1). Transactions are not considered, so a URL that belongs to a configuration may still be unsolicited.
 
 extension Configuration {
   /// The purpose of a URL for a configuration.
   public enum Ownership: String, Sendable, CaseIterable {
     /// The configuration's redirect URI, with any query; a loopback redirect URI without a port matches every port.
     case redirect
-    /// The redirect URI after a logout.
+    /// The redirect URI to which the browser returns after a logout.
     case logout
     /// The fallback link (flows.md §4).
     case fallback

@@ -7,8 +7,8 @@ extension EnrollError {
   /// The key of the host's own text for the error: `error.` and the code's name.
   public var messageKey: String { "error.\(code.name)" }
 
-  /// What the user or the host can do about the error. For an error of the state E `renewalFailed` it is the state's
-  /// remedy.
+  /// What the user or the host can do about the error. For an error of the state E `renewalFailed`, this is the remedy
+  /// of that state.
   public var helps: Help {
     guard !hasEndedAttempt else { return .registerAgain }
     switch remedy {
@@ -19,8 +19,8 @@ extension EnrollError {
     }
   }
 
-  /// Whether the error may concern the user. A caller's mistake and an unsolicited URL do not: a page that opens links
-  /// must not be able to cause reports (R6).
+  /// Whether the error may concern the user. A caller's mistake and an unsolicited URL do not concern the user: a page
+  /// that opens links must not be able to cause reports (R6).
   package var concernsUser: Bool {
     switch code {
     case .unsolicited, .redirectMalformed, .redirectMismatch, .alreadySettled, .codeRejected, .cancelled,
@@ -32,9 +32,10 @@ extension EnrollError {
 }
 
 public enum ErrorReport {
-  /// The number of reports that are queued; a new one replaces the oldest.
+  /// The maximum number of queued reports. Above it, a new report replaces the oldest.
   package static let limit = 32
 
+  /// The body of a report.
   /// - Returns: the JSON text to post.
   package static func body(_ error: EnrollError, at time: UnixTime, clientID: ClientID, platform: Platform)
     -> String

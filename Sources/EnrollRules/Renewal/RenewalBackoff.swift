@@ -1,5 +1,6 @@
 // Decides when a failed renewal may be tried again (R33): after a pause that has a limit and some jitter, never in a
-// hot loop. Pure. The backoff is stored in the account's record, so that all processes respect it.
+// hot loop. This code has no side effects. The backoff is stored in the account's record, so that all processes respect
+// it.
 
 /// The state of the renewals that failed in a row. OAuth errors about the session do not count as failures here.
 public struct RenewalBackoff: Equatable, Sendable {

@@ -20,7 +20,8 @@ extension TokenSet {
   /// an audience: an earlier renewal for that audience returned this refresh token. Empty if the provider removed
   /// scopes for another reason.
   /// - Parameters:
-  ///   - told: the scopes of the response; nil if it has no scopes, which means no change (RFC 6749 §5.1).
+  ///   - told: the scopes of the response; nil if the response has no scopes, which means that the scopes did not
+  ///     change (RFC 6749 §5.1).
   ///   - epoch: the record's epoch when the refresh token was sent.
   func scopesLost(to told: [String]?, at epoch: UInt64) -> [String] {
     guard let told, let last = lastAudience(at: epoch), told.count == last.scopes.count,

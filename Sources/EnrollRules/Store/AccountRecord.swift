@@ -6,8 +6,9 @@ public import EnrollJSON
 
 /// The state of one account on this device.
 public struct AccountRecord: Equatable, Sendable {
-  /// Increased by every change of the confirmed tokens and by a logout, and by nothing else. By the epoch, a caller
-  /// that waits for a renewal notices that the tokens changed, and EnrollKit notices that a response arrived too late.
+  /// The epoch of the tokens: a number that is increased by every change of the confirmed tokens and by a logout, and
+  /// by nothing else. By the epoch, a caller that waits for a renewal notices that the tokens changed, and EnrollKit
+  /// notices that a response arrived too late.
   public var tokenEpoch: UInt64 = 0
   /// The epoch when the session's own access token was stored, if a renewal for another audience has increased
   /// ``tokenEpoch`` since then; nil if both are the same.
@@ -39,8 +40,8 @@ public struct AccountRecord: Equatable, Sendable {
   public static let transactionLimit = 32
   /// Transactions that are pending, or were settled and are kept until their deadline.
   public var transactions: [TransactionRecord] = []
-  /// Set while the outcome of a renewal that was sent, or may have been sent, is unknown (reliability.md, One
-  /// renewal, step by step).
+  /// The intent of a renewal; not nil while the outcome of a renewal that was sent, or may have been sent, is unknown
+  /// (reliability.md, One renewal, step by step).
   public var renewalIntent: RenewalIntent? {
     get { boxedRenewalIntent?.value }
     set { boxedRenewalIntent = Boxed.of(newValue) }
@@ -55,7 +56,7 @@ public struct AccountRecord: Equatable, Sendable {
     get { boxedBackoff?.value }
     set { boxedBackoff = Boxed.of(newValue) }
   }
-  /// Set when the provider ended the session: the reason, kept for diagnosis (R34).
+  /// The reason why the provider ended the session, kept for diagnosis (R34); nil if the provider has not ended it.
   public var sessionEnded: String?
   /// The provider's `error_description` for ``sessionEnded``.
   public var sessionEndedDescription: String?
@@ -104,7 +105,7 @@ public struct AccountRecord: Equatable, Sendable {
   /// Whether there are any tokens, confirmed or provisional.
   public var hasTokens: Bool { confirmed != nil || provisional != nil }
 
-  /// Whether the record has only transactions, and no trace of tokens: a user would not call this an account.
+  /// Whether the record has only transactions, and no trace of tokens: a user would not call such a record an account.
   package var isAttemptsAlone: Bool {
     var rest = self
     (rest.transactions, rest.tokenEpoch, rest.accessEpoch, rest.serverClock) = ([], 0, nil, ServerClock())
@@ -130,8 +131,8 @@ private final class Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
 
 /// A logout whose callback has not arrived yet (flows.md §5).
 public struct PendingLogout: Equatable, Sendable {
-  /// Sent with the logout URL, and expected in its callback; nil for a provider that does not return it
-  /// (``LogoutDialect/cognito``).
+  /// The state, which is sent with the logout URL, and expected in its callback; nil for a provider that does not
+  /// return a state (``LogoutDialect/cognito``).
   public var state: Secret?
   /// The URI to which the callback is sent.
   public var redirectURI: String

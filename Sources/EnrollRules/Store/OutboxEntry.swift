@@ -63,7 +63,7 @@ public struct OutboxEntry: Equatable, Sendable {
 
   /// The provider of the account that the message concerns.
   public var issuer: Issuer
-  /// The client that queued the entry; nil in an entry of an earlier version, which did not store it.
+  /// The client that queued the entry; nil in an entry of an earlier version, which did not store the client.
   public var sender: Sender?
   /// The URL to which the message is sent; nil if the provider's metadata was not available. The endpoint is then
   /// discovered when the entry is sent.
@@ -74,7 +74,7 @@ public struct OutboxEntry: Equatable, Sendable {
   public var queued: UnixTime
   /// The number of failed attempts to send the message.
   public var attempts: Int
-  /// The entry is not sent again before this ends; nil if the server did not respond to the last attempt.
+  /// The entry is not sent again before this pause ends; nil if the server did not respond to the last attempt.
   public var pause: Expiry?
   /// The account whose browser is at the provider's logout page, as `AccountName.qualifiedName`: ``pause`` ends when the
   /// browser comes back. nil if the entry waits for no browser (flows.md §5).

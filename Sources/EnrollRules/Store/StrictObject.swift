@@ -5,8 +5,8 @@ import EnrollCrypto
 package import EnrollJSON
 
 /// A JSON object that is read once, completely. The first fault of its members is kept until ``end()`` throws it. A
-/// member that is read after a fault has an empty value, so nothing may be used before ``check()`` or ``end()``. It is
-/// a class, and its methods are not inlined, so that the code for reading a member is only one call.
+/// member that is read after a fault has an empty value, so nothing may be used before ``check()`` or ``end()``. This
+/// type is a class, and its methods are not inlined, so that code that reads a member is only one call.
 final class StrictObject {
   private let object: JSONObject
   private let place: String

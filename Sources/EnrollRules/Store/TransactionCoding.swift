@@ -56,13 +56,13 @@ extension TransactionRecord {
     flat.demands.maxAgeSeconds = object.optionalInteger("maxAgeSeconds")
     flat.demands.acrValues = object.strings("acrValues")
     flat.prompt = object.optionalString("prompt")
-    // Absent in records of earlier versions.
+    // Earlier versions wrote records without these members.
     flat.expectedSubject = object.optionalString("expectedSubject")
     flat.isSocial = object.optional("isSocial")?.bool ?? false
     flat.listensOnLoopback = object.bool("listensOnLoopback")
     let began = object.time("began")
     let deadline = object.expiry("deadline")
-    // Absent in records of earlier versions.
+    // Earlier versions wrote records without this member.
     let isSuperseded = object.optional("isOvertaken")?.bool ?? false
     let stepName = object.string("step")
     guard let step = RegistrationState.Step(rawValue: stepName) else {

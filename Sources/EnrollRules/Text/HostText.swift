@@ -54,7 +54,7 @@ enum HostText {
     (1...63).contains(label.count) && bytes[label.lowerBound] != 0x2D && bytes[label.upperBound - 1] != 0x2D
   }
 
-  /// The URL Standard's "ends in a number" check, for the last label.
+  /// Whether the last label of a host reads as a number: the check "ends in a number" of the URL Standard.
   private static func readsAsNumber(_ bytes: Span<UInt8>, _ label: Range<Int>) -> Bool {
     guard ASCII.isDigit(bytes[label.lowerBound]) else { return false }
     let isHex =

@@ -6,8 +6,8 @@ public enum RedactedURL {
   /// The URL's scheme, host, port and names of parameters, for logs; "?" for a text that is not a URL.
   public static func text(_ url: String) -> String { shown(url) { $0.path.lowerBound } }
 
-  /// Like ``text(_:)``, but as JSON. It is for a URL that a host configured: any part except the origin may contain a
-  /// secret.
+  /// Like ``text(_:)``, but as JSON. Use this for a URL that a host configured: any part of such a URL, except the
+  /// origin, may contain a secret.
   static func bounded(_ text: String) -> JSON { .string(Self.text(text)) }
 
   /// Like ``bounded(_:)``, but with the path: for URLs that providers publish and clients register.

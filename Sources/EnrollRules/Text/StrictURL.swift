@@ -21,7 +21,8 @@ public struct StrictURL: Equatable, Sendable {
   /// The text without its fragment; the ranges below are offsets into these bytes.
   public let bytes: [UInt8]
   public let scheme: Range<Int>
-  /// The host; nil for a URL with a private scheme and a single slash. An IPv6 address keeps its brackets.
+  /// The host; nil for a URL with a private scheme that is followed by a single slash. An IPv6 address keeps its
+  /// brackets.
   public let host: Range<Int>?
   public let port: Int?
   public let path: Range<Int>

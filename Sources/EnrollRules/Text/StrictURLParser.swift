@@ -138,8 +138,8 @@ struct StrictURLParser {
     query = start..<index
   }
 
-  /// Two hexadecimal digits, not both zero. A fragment cannot begin inside them, because `#` is not a hexadecimal
-  /// digit.
+  /// Checks that an escape has two hexadecimal digits that are not both zero. A fragment cannot begin inside the
+  /// escape, because `#` is not a hexadecimal digit.
   private func checkEscape(_ bytes: Span<UInt8>, at index: Int) throws(StrictURL.Refusal) {
     guard index + 2 < bytes.count, let high = PercentEncoding.hexValue(bytes[index + 1]),
       let low = PercentEncoding.hexValue(bytes[index + 2]), high | low != 0

@@ -55,7 +55,7 @@ public struct ClientAuthentication: Sendable {
   }
 
   /// Client id and secret, each encoded as in a form (RFC 6749 §2.3.1), then together as RFC 7617 §2 says. A space is
-  /// written as `%20`, which every form decoder understands; some do not understand `+` (Authlib).
+  /// written as `%20`, which every form decoder understands; some decoders do not understand `+` (Authlib).
   private func credentials(_ secret: Secret) -> String {
     var pair: [UInt8] = []
     PercentEncoding.append(clientID.text.utf8, to: &pair)

@@ -4,7 +4,8 @@
 package import EnrollJSON
 
 extension TokenResponse {
-  /// The members of a successful response. If R37 refuses the body, only the members that are unambiguous in the text.
+  /// The members of a successful response. If R37 refuses the body, these are only the members that are unambiguous in
+  /// the text.
   /// - Parameter needed: the member that must be unambiguous; otherwise no member of a refused body is used.
   /// - Returns: the members, and the reason why the body is refused, if it is.
   package static func members(of response: HTTPResponse, undoubted needed: String) -> (JSON, EnrollError?) {

@@ -1,8 +1,9 @@
-// The tokens of a session as secrets that were sent (R40).
+// The tokens of a session, as secrets that were sent to a server and must not appear in texts (R40).
 
 package import EnrollCrypto
 
 extension SentSecrets {
+  /// The secrets of a session.
   /// - Parameter others: the tokens that `tokens` replaced.
   /// - Parameter clientSecret: the client's secret, which every request for tokens sends.
   package init(of tokens: TokenSet, and others: TokenSet? = nil, clientSecret: Secret? = nil) {

@@ -3,7 +3,7 @@
 // resource is refused if it is not an absolute https URL, or has a fragment; scopes are refused if RFC 6749 §3.3 does
 // not allow them.
 
-/// The audience of an access token that is not the session's own.
+/// The audience of an access token that is not the session's own access token.
 public struct TokenAudience: Equatable, Sendable {
   /// A longer resource is refused.
   public static let maximumResourceBytes = 2048

@@ -19,7 +19,8 @@ public enum TokenRequest {
 
   /// Exchanges the refresh token for new tokens. This request also uses a new connection: on a used connection, a
   /// response that a proxy repeats would be mistaken for the response to this request.
-  /// - Parameter audience: the audience of the access token (RFC 8707 §2.2, RFC 6749 §6); nil: as at the sign-in.
+  /// - Parameter audience: the audience of the access token (RFC 8707 §2.2, RFC 6749 §6); nil for the audience of the
+  ///   sign-in.
   public static func refresh(
     refreshToken: Secret, for audience: TokenAudience? = nil, configuration: Configuration,
     metadata: ProviderMetadata
@@ -50,7 +51,7 @@ public enum TokenRequest {
   }
 
   /// A request whose form has a value that works only once.
-  /// - Parameter resource: the resource to request; nil: the configured resource.
+  /// - Parameter resource: the resource to request; nil for the configured resource.
   static func spend(
     _ form: FormEncoding, resource: String? = nil, _ configuration: Configuration,
     _ metadata: ProviderMetadata

@@ -16,7 +16,8 @@ extension Page {
         """, script: hostedLoginScript)
   }
 
-  /// Like `okta-login.js`: no sign-in widget, only a redirect to the gateway's own pages.
+  /// The script of the login page. Like `okta-login.js`, it shows no sign-in widget, but redirects to the gateway's own
+  /// pages.
   private static let hostedLoginScript = """
     (function(){var d=document.getElementById('login').dataset,q=[];\
     if(d.fromUri)q.push('fromURI='+encodeURIComponent(d.fromUri));\

@@ -6,7 +6,7 @@ public import EnrollJSON
 /// A request that the back end keeps for tests.
 public struct ReceivedMessage: Sendable, Equatable {
   public var endpoint: Endpoint
-  /// The user of the request's access token.
+  /// The user to whom the request's access token belongs.
   public var user: String?
   public var body: JSON
 }

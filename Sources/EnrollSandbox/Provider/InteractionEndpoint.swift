@@ -81,7 +81,7 @@ extension Provider {
     return enter(made, interaction, client: client)
   }
 
-  /// Starts a session with a new cookie. If somebody else knows the old cookie, that cookie is then useless.
+  /// Starts a session with a new cookie, so that the old cookie is useless to anybody else who knows it.
   private func enter(_ user: User, _ old: Interaction, client: SandboxClient) -> SandboxAnswer {
     var interaction = old
     let before = signedIn.removeValue(forKey: interaction.browserID)

@@ -20,8 +20,8 @@ public actor Provider {
   var signedIn: [String: BrowserSession] = [:]
   /// The scopes that a user granted to a client, by user name and client id.
   var consents: [[String]: Set<String>] = [:]
-  /// The effects of faults that a request for a page matched. They are applied later, to the redirect that follows the
-  /// page. The key is the id of the interaction, the browser or the other-app request.
+  /// The effects of faults that a request for a page has triggered. The effects are applied later, to the redirect that
+  /// follows the page. The key is the id of the interaction, the browser or the other-app request.
   var redirectEffects: [String: [Fault.Effect]] = [:]
   var gateway: SandboxGateway
   var plan = FaultPlan()

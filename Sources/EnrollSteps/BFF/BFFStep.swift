@@ -58,7 +58,7 @@ final class BFFStep: EngineStep {
       cancellation: cancellation)
   }
 
-  /// There is no id_token: the profile comes from userinfo, or is empty.
+  /// The tokens with the profile. There is no id_token, so the profile comes from userinfo, or is empty.
   private func received(_ tokens: TokenSet, cancellation: (any Cancellation)?) -> ReceivedTokens {
     ReceivedTokens(
       tokens: tokens, profile: userinfo.toldProfile(of: tokens, cancellation: cancellation),

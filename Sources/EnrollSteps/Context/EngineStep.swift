@@ -24,7 +24,7 @@ extension EngineStep {
   func warn(_ error: EnrollError) { context.events.warn(error) }
 }
 
-/// A step that may move the state machine.
+/// A step that may change the state of the registration.
 protocol StateChangingStep: EngineStep {
   var machine: StateMachine { get }
 }

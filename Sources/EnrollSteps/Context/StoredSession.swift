@@ -2,7 +2,7 @@
 
 import EnrollRules
 
-/// The enumeration is indirect, because a record is large and is passed from call to call.
+/// The session of the account. The enumeration is indirect, because a record is large and is passed from call to call.
 indirect enum StoredSession {
   /// There is no session from which a caller can get a token. The outcome is the result for the caller.
   case none(AccessOutcome)

@@ -1,5 +1,5 @@
-// The provider's metadata and keys: fetched when needed, kept in memory and in the store, and used even when no longer
-// fresh, until a valid response replaces them (R18, R23; OpenID Connect Discovery §4, RFC 7517).
+// The provider's metadata and keys: fetched when needed, kept in memory and in the store, and used until a valid
+// response replaces them, even when they are no longer fresh (R18, R23; OpenID Connect Discovery §4, RFC 7517).
 
 import EnrollCrypto
 public import EnrollRules
@@ -135,7 +135,7 @@ public final class ProviderDirectory: Sendable {
     return metadata
   }
 
-  /// Requests the document from its last URL, else from each possible one. If all fail, the first response is used.
+  /// Requests the document from its last URL, after a 404 from another URL. If both fail, returns the first response.
   /// - Parameter isUncached: whether caches must not respond.
   private func askForMetadata(
     knownTag: String?, isUncached: Bool = false, cancellation: (any Cancellation)?

@@ -5,7 +5,7 @@ public import EnrollRules
 /// Receives events, on the thread that caused them, with no lock held.
 public protocol EngineObserver: AnyObject, Sendable {
   func observe(_ notification: EnrollEvent)
-  /// An error occurred, and the flow continues: for logs, not for the user.
+  /// Reports an error after which the flow continues. The error is for logs, not for the user.
   func warn(_ error: EnrollError)
 }
 

@@ -14,7 +14,7 @@ extension EngineContext {
 
   /// Checks a response with tokens that no nonce binds to its request: the response to a device code, to a one-time
   /// code, or to the artefact of another app.
-  /// - Throws: `.responseInvalid` for a response that was certainly made before its request: its tokens belong to
+  /// - Throws: `.responseInvalid` for a response that was certainly made before its request: such tokens may belong to
   ///   another user.
   func requireOwn(_ http: HTTPResponse) throws(EnrollError) {
     guard let seconds = secondsBefore(http, tolerating: ServerClock.toleranceSeconds) else { return }

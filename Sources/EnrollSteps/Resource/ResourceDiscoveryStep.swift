@@ -19,8 +19,8 @@ public struct ResourceDirectory: Sendable {
 
   /// - Parameters:
   ///   - resource: an https URL without a fragment.
-  ///   - issuer: one of the resource's servers; nil: the first one. If the resource has no metadata, this may be any
-  ///     server.
+  ///   - issuer: one of the resource's servers; nil for the first server. If the resource has no metadata, this may be
+  ///     any server.
   ///   - challenge: the value of `WWW-Authenticate` of the resource's 401 or 403, if the host has one.
   /// - Throws: `.invalidArgument`; `.unsupported` for a resource that names no server, or for a server without S256;
   ///   `.responseInvalid` for metadata of another resource, and for metadata that violates the specifications;
@@ -52,7 +52,7 @@ public struct ResourceDirectory: Sendable {
       requiresDPoP: metadata.requiresDPoP || search.challenge?.requiresDPoP ?? false, server: server)
   }
 
-  /// A server that the resource does not list is refused (R42).
+  /// Returns the server to use. A server that the resource does not list is refused (R42).
   private func choose(_ issuer: String?, among servers: [Issuer]) throws(EnrollError) -> Issuer {
     guard let issuer else { return servers[0] }
     guard let server = servers.first(where: { $0.isSameServer(as: Issuer(issuer)) }) else {

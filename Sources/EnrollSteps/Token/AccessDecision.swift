@@ -2,7 +2,7 @@
 
 public import EnrollRules
 
-/// A decision that needs no request to the provider.
+/// A decision about a caller's access token, made without a request to the provider.
 public enum AccessDecision: Equatable, Sendable {
   /// A token that is not due. The expiry is that of the access token or of the refresh token, whichever is earlier.
   /// Until then the caller may reuse the token without another decision.

@@ -1,5 +1,5 @@
-// A valid token for the next request (flows.md §8). A fresh token comes from the store without a request; a due or
-// expired one is renewed first. The outcome is a case of AccessOutcome.
+// A valid token for the next request (flows.md §8). A fresh token comes from the store without a request; a token that
+// is due or has expired is renewed first. The outcome is a case of AccessOutcome.
 
 import EnrollJSON
 public import EnrollRules
@@ -77,7 +77,8 @@ public final class AccessStep: EngineStep {
     }
   }
 
-  /// Without a refresh token, the session's own token works until it expires, and no other token can be requested.
+  /// The outcome for a session without a refresh token: the session's own token works until it expires, and no other
+  /// token can be requested.
   private static func noRefreshToken(for audience: TokenAudience?) -> AccessOutcome {
     guard let audience else { return .reauthenticate(reason: "the provider gave no refresh token") }
     return .rejected(

@@ -80,7 +80,7 @@ enum PINSeal {
     }
   }
 
-  /// - Returns: the opened bytes; nil if they were sealed with another key, or were changed.
+  /// - Returns: the opened bytes; nil if the bytes were sealed with another key, or were changed.
   private static func open(
     _ sealed: [UInt8], _ key: Secret, _ purpose: String, _ lineage: String
   ) throws(EnrollError) -> Secret? {

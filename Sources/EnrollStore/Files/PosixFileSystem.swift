@@ -1,4 +1,4 @@
-// The operations of FileSystem, each as one system call.
+// The operations of FileSystem; each operation is one system call.
 
 import CPosix
 import EnrollPosix

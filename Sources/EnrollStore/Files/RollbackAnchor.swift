@@ -1,7 +1,7 @@
 // The rollback anchor (store.md, Rollback). Restoring an older copy of the store must not undo a sign-out or give back
 // attempts at a PIN. No file in the store can show that the store is an older copy. So the generation that an account
-// had reached is stored where the store's key is: in the desktop's keyring, or with the host. A session that was
-// active in the copy continues. Its refresh token may be spent; the provider then refuses it. With a key file or a
+// had reached is stored where the store's key is: in the desktop's keyring, or with the host. A session that was active
+// in the copy continues. Its refresh token may be spent; if so, the provider refuses the token. With a key file or a
 // passphrase no anchor is possible, because an attacker who restores the store can restore the key file, and the
 // passphrase does not change.
 //
@@ -46,7 +46,7 @@ struct RollbackAnchor {
     }
     let content = kept.revealBytes()
     let bytes = Array(content[..<Self.generationCount])
-    // The stored value is for another lineage, or EnrollKit did not write it. It does not count.
+    // The stored value is for another lineage, or EnrollKit did not write it. Such a value does not count.
     guard let seal = seal(bytes, lineage), ConstantTime.equal(seal, Array(content[Self.generationCount...]))
     else {
       return nil

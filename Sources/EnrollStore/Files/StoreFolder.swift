@@ -93,7 +93,7 @@ final class StoreFolder: Sendable {
         try StoreFault.retrying { () throws(FileFault) in try system.makeFolder(path) }
         try syncParent(of: path, system)
       } catch {
-        // Another process created the folder first, which is fine.
+        // If another process created the folder first, this process uses that folder.
         guard error.number == EEXIST else { throw error }
       }
       return try StoreFault.retrying { () throws(FileFault) in try system.openFolder(path) }
@@ -321,7 +321,7 @@ final class StoreFolder: Sendable {
 // next save of the same file would also replace them. They are removed at the first use of the same account by another
 // process, and whenever a call reads the whole folder anyway.
 extension StoreFolder {
-  /// Removes such files, unless a process uses them: a process that uses such a file holds its locks. Ignores errors,
+  /// Removes such files, except those that a process uses: such a process holds the locks of the file. Ignores errors,
   /// because nothing depends on the removal.
   /// - Parameter names: names of files that may exist.
   func removeLeftovers(_ names: [String]) {

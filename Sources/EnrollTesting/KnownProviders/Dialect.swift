@@ -67,8 +67,8 @@ public struct Dialect: Sendable {
     /// The hosts that are accepted in a loopback redirect; nil for every loopback address and localhost.
     let loopbackHosts: [String]?
     let port: Port
-    /// The accepted custom schemes, as patterns in which `<…>` is any text; nil: every scheme is accepted;
-    /// empty: no scheme is accepted.
+    /// The accepted custom schemes, as patterns in which `<…>` is any text; nil if every scheme is accepted, empty if
+    /// no scheme is accepted.
     let customSchemes: [String]?
     let isHTTPSOnly, addsSlash: Bool
   }
@@ -77,8 +77,8 @@ public struct Dialect: Sendable {
     let refused: [String]
     /// The accepted scopes; nil for all scopes that are not refused.
     let accepted: [String]?
-    /// A session gets a refresh token if it has one of these scopes; nil: every session gets a refresh token; empty:
-    /// no session gets one.
+    /// A session gets a refresh token if it has one of these scopes; nil if every session gets a refresh token, empty
+    /// if no session gets a refresh token.
     let offline: [String]?
     let `default`: [String]
     let needsOpenID: Bool
@@ -93,7 +93,7 @@ public struct Dialect: Sendable {
     let prompts: [String]?
     let unknownPrompt: UnknownPrompt
     let responseMode: ResponseMode
-    /// Whether the next sign-in in the same browser finds the user signed in.
+    /// Whether the user is still signed in when the same browser begins the next sign-in.
     let keepsSession: Bool
   }
 
@@ -155,7 +155,7 @@ public struct Dialect: Sendable {
 
   struct Userinfo: Sendable {
     enum SubjectType: String, CaseIterable, Sendable { case text, number, url }
-    /// The path of the subject in the answer, with dots between its names.
+    /// The path of the subject in the answer: the names of members, separated by dots.
     let subject: String
     let subjectType: SubjectType
     let wrapper: String?

@@ -119,7 +119,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   /// - Parameters:
   ///   - id: the id of one of the ``KnownProviders``.
   ///   - registration: the provider's only client.
-  ///   - values: replacements for the placeholders `<…>` of the dialect; the others get sample values.
+  ///   - values: replacements for the placeholders `<…>` of the dialect; all other placeholders get sample values.
   ///   - clock: the clock of the provider.
   /// - Throws: ``DialectError``; or if OpenSSL is missing.
   public convenience init(
@@ -197,7 +197,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   /// Every request so far, in order; the endpoint is nil if the URL belongs to no endpoint.
   public var requests: [(endpoint: Endpoint?, request: HTTPRequest)] { state.withLock { $0.requests } }
 
-  /// Forgets the requests so far, for tests that send very many: all counts start again.
+  /// Forgets the requests so far, so that all counts start at 0 again. For tests that send very many requests.
   public func forgetRequests() { state.withLock { $0.requests = [] } }
 
   /// The current answer of the keys endpoint.
@@ -206,7 +206,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
   /// The tokens that were revoked.
   public var revoked: [String] { state.withLock { $0.revoked } }
 
-  /// The resource and the scopes that the renewal of an access token named; nil if the renewal named neither.
+  /// The resource and the scopes that were requested in the renewal which returned this access token; nil if the
+  /// renewal requested neither.
   public func audience(of accessToken: String) -> Audience? { state.withLock { $0.audiences[accessToken] } }
 
   /// Forgets every refresh token, so that all sessions end.
@@ -283,7 +284,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 enum SharedKeys {
   private static let rsa = Result { try PrivateKey.generate(.rsa(bits: 2048)) }
   private static let ec = Result { try PrivateKey.generate(.ec(.p256)) }
-  /// A second key; a hostile provider may publish it under the `kid` of the first key.
+  /// A second key; a hostile provider may publish the second key under the `kid` of the first key.
   static let otherRSA = Result { try PrivateKey.generate(.rsa(bits: 2048)) }
 
   static func shared(_ algorithm: String) throws -> PrivateKey {

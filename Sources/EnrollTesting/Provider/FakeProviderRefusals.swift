@@ -159,7 +159,7 @@ extension FakeProvider {
 
   // MARK: The secret of the settings
 
-  /// Whether the client sent the secret of the settings, with exactly one accepted method (RFC 6749 §2.3.1).
+  /// Whether the client sent the secret that the settings contain, with exactly one accepted method (RFC 6749 §2.3.1).
   func isAuthenticated(_ request: HTTPRequest, _ endpoint: Endpoint) -> Bool {
     let (form, settings) = (form(request), state.withLock { $0.settings })
     if let assertion = form["client_assertion"], !isCurrent(assertion, settings) { return false }

@@ -4,8 +4,8 @@ public import EnrollRules
 public import EnrollJSON
 
 extension FakeProvider {
-  /// The provider's behaviour, its metadata, and the content of its tokens. They begin as the provider's dialect
-  /// describes them; a test may change them.
+  /// The provider's behaviour, its metadata, and the content of its tokens. The first values are those of the
+  /// provider's dialect; a test may change them.
   public struct Settings: Sendable {
     /// The value of `expires_in`; nil to leave it out.
     public var lifetime: JSON?
@@ -58,11 +58,11 @@ extension FakeProvider {
     public var refreshTokenSuffix = ""
     /// The URLs of the endpoints.
     public var addresses: [Endpoint: String]
-    /// A session gets a refresh token if it has one of these scopes; nil: every session gets one.
+    /// A session gets a refresh token if it has one of these scopes; nil if every session gets a refresh token.
     public var offlineScopes: [String]?
     /// Whether `offline_access` is granted only if the request has `prompt=consent` (OpenID Connect Core §11).
     public var wantsConsent: Bool
-    /// The separator of the granted scopes in token answers; nil: the answer has no `scope`, unless a renewal named
+    /// The separator of the granted scopes in token answers; nil if the answer has no `scope`, unless a renewal named
     /// scopes.
     public var scopeSeparator: String?
     /// Edits the claims before they are signed.

@@ -61,9 +61,9 @@ extension FakeProvider {
 
   /// The audience of an access token: the parameters `resource` and `scope` of the renewal that requested it.
   public struct Audience: Equatable, Sendable {
-    /// The resource server; nil if the renewal named none.
+    /// The resource server; nil if the renewal named no resource server.
     public var resource: String?
-    /// The scopes; nil if the renewal named none.
+    /// The scopes; nil if the renewal named no scopes.
     public var scope: String?
 
     /// The audience that a renewal requests.

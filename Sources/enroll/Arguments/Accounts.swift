@@ -52,7 +52,7 @@ struct Accounts: EnrollCommand {
     return .done
   }
 
-  /// Whether commands that name no account use this one.
+  /// Whether commands that name no account use the account in this row.
   private func isUsed(_ row: AccountList.Row, _ place: Context) -> Bool {
     row.name == place.account && (!place.isChosen || row.profile == place.configurationName)
   }

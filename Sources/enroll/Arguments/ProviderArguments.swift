@@ -67,7 +67,7 @@ struct ProviderArguments {
   let clientKeyFile: String?
   /// The URL of a client id metadata document.
   let clientMetadata: String?
-  /// The resource's `WWW-Authenticate` for a request without a token, or with an insufficient one.
+  /// The resource's `WWW-Authenticate` for a request without a token, or with a token whose scopes are insufficient.
   let challenge: String?
   let redirectURI: String?
   let allowLoopbackHTTP: Bool

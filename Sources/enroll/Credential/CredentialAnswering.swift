@@ -112,7 +112,7 @@ private struct CredentialRun {
     Output.write(question.answer(try token.require(session).token, username), to: 1)
   }
 
-  /// Reports that the host rejected the token. The next token is then a new one.
+  /// Reports that the host rejected the token. After this call the client returns a new token.
   private func reject(_ refused: String, _ client: Client) throws(Failure) {
     let audience = try token.audience(client)
     _ = try session.run { cancellation throws(EnrollError) in

@@ -18,11 +18,11 @@ struct CredentialHost {
     port = url.port
   }
 
-  /// Whether both have the same host, with or without ports.
+  /// Whether this host and `other` have the same name. Ports do not matter.
   func isSameHost(as other: CredentialHost) -> Bool { ASCII.equalsIgnoringCase(name, other.name) }
 
-  /// Whether both are the same host and port for a protocol. A missing port matches each of the protocol's usual
-  /// ports.
+  /// Whether this host and `other` mean the same host and port for a protocol. A missing port matches each of the
+  /// protocol's usual ports.
   func isSame(as other: CredentialHost, usualPorts: [Int]) -> Bool {
     guard isSameHost(as: other) else { return false }
     switch (port, other.port) {
@@ -111,8 +111,8 @@ struct NamedHost {
   /// Whether the user named this scheme, or no scheme.
   func allows(scheme: String) -> Bool { self.scheme == nil || self.scheme == scheme }
 
-  /// Whether both mean the same host and port, even if the ports are written differently. A host without a scheme
-  /// means https.
+  /// Whether this host and `other` mean the same host and port, even if the ports are written differently. A host
+  /// without a scheme means https.
   func isSamePlace(as other: NamedHost?) -> Bool {
     guard let other, let target = CredentialTarget(scheme: other.scheme ?? "https", host: other.host.text),
       case .allowed = CredentialHosts(named: [self]).answer(target)

@@ -10,7 +10,7 @@ import EnrollRules
 
 /// The lock and the record of the sign-ins for one account at one resource.
 struct SignInFiles {
-  /// The beginning of the paths of all its files.
+  /// The beginning of the paths of all these files.
   let path: String
 
   /// The files of the context's account; nil if there is no folder for the files.
@@ -32,7 +32,8 @@ struct SignInFiles {
   /// Whether a sign-in is in progress.
   var isBusy: Bool { holder != nil }
 
-  /// The record of the sign-in that is in progress; nil if there is none, or if it has not begun its record yet.
+  /// The record of the sign-in that is in progress; nil if no sign-in is in progress, or if the sign-in has not begun
+  /// its record yet.
   var present: SignInRecord? {
     guard let holder, let record else { return nil }
     return holder < 0 || record.process == Int64(holder) ? record : nil
@@ -88,8 +89,8 @@ struct SignInFiles {
 
   // MARK: The token that the server refuses
 
-  /// The most sets of scopes that a server can ask for after sign-ins. If it asks for more, no sign-in starts for
-  /// them until ``refusedSeconds`` have passed.
+  /// The most sets of scopes that are remembered as refused after sign-ins. When a server has asked for this many sets,
+  /// no further sign-in starts for scopes until ``refusedSeconds`` have passed.
   private static let mostScopeSets = 3
   /// How long a refusal is remembered, in seconds.
   private static let refusedSeconds: Int64 = 600

@@ -15,7 +15,7 @@ struct CommandRequest {
 
 /// A provider from the command line.
 struct NamedProvider {
-  /// Its options as arguments for another command line.
+  /// The provider's options as arguments for another command line.
   var words: [String]
   /// The options that change an existing profile.
   var settingWords: [String] = []

@@ -39,6 +39,7 @@ struct OpenAccounts {
     if let index = index(of: client) { Self.stopObserving(open.remove(at: index)) }
   }
 
+  /// Forgets all clients.
   /// - Returns: the clients that were open.
   mutating func removeAll() -> [Client] {
     defer { open = [] }

@@ -1,5 +1,5 @@
-// A registration state as text for people: a headline, the state of the token, and advice. A pure function of its
-// input.
+// A registration state as text for people: a headline, the state of the token, and advice. The text depends only on the
+// arguments.
 
 import EnrollRules
 

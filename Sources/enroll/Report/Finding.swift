@@ -1,5 +1,5 @@
-// A finding of `enroll doctor`: good, a warning, or bad; with advice. Findings are pure values, made from the
-// library's facts.
+// A finding of `enroll doctor`: something that is good, a warning, or a problem, with advice. Findings are values that
+// are made only from the library's facts.
 
 import EnrollSteps
 import EnrollCommands
@@ -103,7 +103,8 @@ struct Finding: Equatable {
       + files(found.files, except: found.wrongModes.map { $0.name })
   }
 
-  /// Ignores the setgid bit, which a directory inherits from its parent: it gives nobody access.
+  /// Whether only the owner has access to the folder. The setgid bit, which a directory inherits from its parent, is
+  /// ignored, because it gives nobody access.
   private static func isPrivateFolder(_ permissions: UInt32) -> Bool { permissions & 0o777 == 0o700 }
 
   private static func modes(_ wrong: [StoreDiagnosis.WrongMode], in path: String) -> [Finding] {
@@ -151,7 +152,7 @@ struct Finding: Equatable {
     return Finding("key", .good, "a new store's key would be in \(KeyWords.words(provider)): \(reason)")
   }
 
-  /// The desktop's keyring, whether it is used or not; nil if it was not examined.
+  /// The finding about the desktop's keyring, whether the keyring is used or not; nil if it was not examined.
   static func keyring(in found: StoreDiagnosis?) -> Finding? {
     guard let found, found.keyDecision != nil,
       let candidate = found.keyCandidates.first(where: { $0.name == SecretService.providerName })
@@ -274,7 +275,7 @@ struct Finding: Equatable {
     ] + scheme
   }
 
-  /// The last sign-in, if it failed.
+  /// The finding about a last sign-in that failed.
   static func attempt(_ attempt: LastAttempt, now: Int64) -> Finding {
     Finding(
       "last sign-in", .warning, "failed \(Shown.span(seconds: now - attempt.at)) ago: \(attempt.message)",

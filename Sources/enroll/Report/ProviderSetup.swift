@@ -8,7 +8,7 @@ struct ProviderSetup: Equatable {
   var issuer: String?
   /// The name of a preset.
   var provider: String?
-  /// The parts of the preset, and other keys.
+  /// The values of the preset's parts, and of other keys of a configuration.
   var settings: [ConfigurationSetting] = []
   var clientID: String
   var clientSecret: String?

@@ -54,7 +54,7 @@ struct RedirectHint {
     (try? StrictURL(redirectURI)).map { $0.kind == .loopbackHTTP && $0.port != nil } ?? false
   }
 
-  /// The lines of the hint, once; empty before and after that.
+  /// The lines of the hint at the first call after it is due; empty at every earlier and later call.
   mutating func lines(at now: Instant) -> [String] {
     guard !isTold, now >= due else { return [] }
     isTold = true

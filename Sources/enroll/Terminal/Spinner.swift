@@ -1,4 +1,5 @@
-// The spinner during a wait, on a terminal whose cursor can move; on any other terminal its text is printed once.
+// The spinner that is shown during a wait. It turns on a terminal whose cursor can move; on any other terminal its text
+// is printed once.
 
 import CPosix
 import EnrollArguments

@@ -18,7 +18,7 @@ struct MessageReader {
     case unframed(String)
   }
 
-  /// Gets an item that was read, and the framing of the messages.
+  /// A function that gets an item that was read, and the framing of the messages.
   typealias Handler = (Item, Framing) -> Void
 
   /// The framing of the messages; nil until the first byte.
@@ -163,7 +163,7 @@ struct MessageReader {
     deliver(.unframed(text), handler)
   }
 
-  /// Uses memchr, which is many times faster than a loop in Swift.
+  /// The index of the next line feed. Uses memchr, which is many times faster than a loop in Swift.
   private static func newline(in bytes: Slice<UnsafeRawBufferPointer>) -> Int? {
     guard let start = bytes.base.baseAddress else { return nil }
     guard let found = memchr(start + bytes.startIndex, Int32(UInt8(ascii: "\n")), bytes.count) else {

@@ -129,7 +129,7 @@ final class Server: Sendable {
   /// Ends the daemon's requests to the host, which cannot answer any more. The host gets no further requests.
   func endHostRequests() { host.end() }
 
-  /// From now on requests of the host are ignored; its answers still count.
+  /// From now on requests of the host are ignored; the host's answers still count.
   func ignoreRequests() { ignoresRequests.store(true, ordering: .relaxed) }
 
   /// The host is gone: every wait ends. Requests that were sent to a provider continue until their answers arrive.

@@ -4,8 +4,8 @@
  *     TEST("a null handle is refused") { CHECK_STATUS(ENROLL_E_HANDLE, enroll_platform_ready(NULL, NULL)); }
  *
  * Each test prints "ok - NAME" or "not ok - NAME" with the line that failed; check_main, which main calls, prints the
- * counts at the end. A check that fails ends its test, not the program. With an argument, only the tests whose names
- * contain it run.
+ * counts at the end. A check that fails ends its test, not the program. If the program has an argument, only
+ * the tests whose names contain that argument run.
  */
 #ifndef ENROLL_CHECK_H
 #define ENROLL_CHECK_H

@@ -11,7 +11,7 @@
 typedef struct provider provider;
 
 provider *provider_new(void);
-/* Frees the provider. The caller has freed the provider's clients before. */
+/* Frees the provider. The caller must have freed the provider's clients before. */
 void provider_free(provider *server);
 
 /* A client of the provider. `directory` is the directory of the store; NULL keeps the store in memory. */
@@ -25,20 +25,20 @@ void provider_sign_in(provider *server, enroll_client *client);
 /* The redirect to which the browser returns after it opened `url`. The caller frees it. */
 char *provider_redirect(provider *server, const char *url);
 
-/* How long the tokens of the next answers live, in seconds. */
+/* Sets how long the tokens of the next answers live, in seconds. */
 void provider_set_lifetime(provider *server, int64_t seconds);
-/* The length of the access tokens of the next answers, in bytes; 0 for short ones. */
+/* Sets the length of the access tokens of the next answers, in bytes; 0 for short tokens. */
 void provider_set_token_bytes(provider *server, int bytes);
 /* Sets the status of the token endpoint's next answers: 200 issues tokens, and any other status has an empty JSON
  * object. */
 void provider_set_token_status(provider *server, int status);
-/* Requests to the token endpoint wait until provider_release. */
+/* Makes requests to the token endpoint wait until provider_release is called. */
 void provider_hold(provider *server);
 void provider_release(provider *server);
 /* Waits until `count` requests have reached the token endpoint. */
 void provider_wait_for_requests(provider *server, int count);
 int provider_token_requests(provider *server);
-/* `hook` is called inside the transport's `send`, on the same thread. NULL removes it. */
+/* Sets a function that the transport's `send` calls, on its own thread. NULL removes the function. */
 void provider_on_send(provider *server, void (*hook)(void *hook_data), void *hook_data);
 
 /* The user_data of completion callbacks: an event to wait for, and the results that arrived. */

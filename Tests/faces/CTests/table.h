@@ -48,7 +48,7 @@ typedef struct row {
 #define ROWS (sizeof rows / sizeof *rows)
 #define FOR_EACH_ROW(each) for (const row *each = rows; each < rows + ROWS; each++)
 
-/* Arguments that are all acceptable, and the memory that they point to. Every output holds 0x55. */
+/* Arguments that are all acceptable, and the memory that they point to. Every byte of an output is 0x55. */
 typedef struct arguments {
   argument values[PARAMETERS_MAX];
   _Alignas(16) unsigned char memory[PARAMETERS_MAX][1024];

@@ -258,7 +258,7 @@ TEST("a struct that is too short is refused, and nothing is written") {
   CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_pkce_generate(&pkce, &error));
   CHECK_TEXT("struct_size", error.field);
   CHECK(pkce.code_verifier[0] == 0);
-  /* The message has the size that was passed and the sizes that are accepted. */
+  /* The message must contain the size that was passed and the sizes that are accepted. */
   char words[128];
   snprintf(words, sizeof words, "struct_size of enroll_pkce is %zu; expected %zu to 65536", pkce.struct_size,
            sizeof pkce);

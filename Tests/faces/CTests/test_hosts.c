@@ -359,7 +359,7 @@ TEST("a host's clock says when a token is due, also to the way without allocatio
   CHECK(strcmp(first, second) != 0);
   CHECK_NUMBER(1700009600, expires_at);
   CHECK_NUMBER(2, provider_token_requests(server));
-  /* The date is set back. The token's age follows the monotonic clock. */
+  /* The test sets the date back. The token's age must follow the monotonic clock. */
   __atomic_store_n(&own.date, 1, __ATOMIC_RELAXED);
   pass(&own, 3000);
   CHECK_OK(enroll_token_copy(client, 0, -1, first, sizeof first, NULL, NULL, &error));

@@ -1,5 +1,5 @@
-/* What guards the key of a store: the host's own secret store, a passphrase, or key files; and stores that move from
- * one of these to another (R41). */
+/* Tests of what protects the key of a store (the host's own secret store, a passphrase, or key files), and of
+   stores whose key moves from one of these to another (R41). */
 
 #include <pthread.h>
 #include <sys/stat.h>
@@ -121,7 +121,7 @@ static enroll_keys passphrase_keys(const char *passphrase) {
   return keys;
 }
 
-/* A directory of its own for one test, and a store in it. */
+/* The path of a store in a new directory, which only one test uses. */
 static const char *store_path(void) {
   static char path[128];
   snprintf(path, sizeof path, "/tmp/enroll-keys-XXXXXX");

@@ -1,5 +1,5 @@
 /* What a host sees of the library's own threads: their stack, their signal mask, their number, and that they end with
- * the process. The program has a lot of thread-local memory, which lies on each thread's stack. */
+ * the process. The program has a lot of thread-local memory, which takes space on each thread's stack. */
 
 #include <dirent.h>
 #include <openssl/crypto.h>
@@ -49,7 +49,7 @@ static int child_takes_signals(void) {
   int status = -1;
   if (posix_spawn(&child, "/bin/sh", NULL, NULL, words, environ) != 0) return -1;
   waitpid(child, &status, 0);
-  /* grep exits with 0 if a signal is blocked, and with 1 if none is. */
+  /* grep exits with 0 if a signal is blocked, and with 1 if no signal is blocked. */
   return WIFEXITED(status) && WEXITSTATUS(status) == 1 ? 0 : 1;
 }
 
@@ -325,7 +325,7 @@ TEST("the thread of the timers sleeps until the next renewal is due, and is set 
   provider_free(server);
 }
 
-/* The end of the process, during renewals. */
+/* Tests of the end of the process while renewals run. */
 
 static provider *busy_server;
 static enroll_client *busy_client;

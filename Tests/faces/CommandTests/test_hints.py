@@ -1,4 +1,5 @@
-"""An advised command works as it is printed: a shell runs each one, and it is about the same account."""
+"""A command that a hint advises works as it is printed: a shell runs each advised command, which is about the
+same account."""
 
 import os
 import re
@@ -30,7 +31,8 @@ class Hints(CommandCase):
         return terminal
 
     def hint(self, words, *begin):
-        """The one command in the text that begins with these words; it names the same profile, account and store."""
+        """The one command in the text that begins with these words; the command must name the same profile,
+        account and store as this test."""
         found = [hint for hint in hints(words) if shlex.split(hint)[1 : 1 + len(begin)] == list(begin)]
         self.assertEqual(len(found), 1, f"enroll {' '.join(begin)} in: {words}")
         self.assertKeepsPlace(found[0], self.place)

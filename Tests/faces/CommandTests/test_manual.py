@@ -72,7 +72,8 @@ class Readme(CommandCase):
     def test_its_lines_work_as_they_stand(self):
         lines = re.search(r"<!-- run: enroll -->\n```\n(.*?)```", (TOP / "README.md").read_text(), re.S)[1]
         self.assertIn("enroll login --issuer https://id.example --client-id my-app", lines)
-        # The sandbox replaces the provider of the example, --yes replaces the user's answer, and a script the browser.
+        # The sandbox replaces the provider of the example, --yes replaces the user's answer, and a script replaces the
+        # browser.
         lines = lines.replace("https://id.example --client-id my-app",
                               f"{self.sandbox.issuer} --client-id sample-app --allow-loopback-http --yes")
         lines = lines.replace("https://api.example/", f"{self.sandbox.issuer}/userinfo")

@@ -112,7 +112,7 @@ class ProgramCase(CommandCase):
         return program
 
     def serve(self, *schemes, encrypted=False):
-        """Starts a server that has a folder; returns the server, and its host and port as one text."""
+        """Starts a server that has a folder; returns the server, and one text with its host and port."""
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Guarded)
         server.folder = self.home / "served"
         server.folder.mkdir()

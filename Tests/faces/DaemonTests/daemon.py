@@ -92,7 +92,7 @@ class Daemon:
         self.process.stdin.flush()
 
     def post(self, message):
-        """Sends one message in the framing of this conversation."""
+        """Sends one message, framed as all messages to this daemon are."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
         with self._lock:
             self.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) if self._headers else body + b"\n")
@@ -297,7 +297,7 @@ class Pending:
         command = manifest()["byName"].get(self.method)
         if command:
             common = manifest()["commonErrors"]
-            # Every command that takes a client may answer that there is no such client.
+            # Every command that has a parameter `client` may answer that there is no such client.
             allowed = {*common["every"], *common["client"], *command["errors"]}
             assert status in allowed, f"{self.method} answered {status}, which its `fails:` does not name: {error}"
         if error["code"] not in (-32700, -32600, -32601):

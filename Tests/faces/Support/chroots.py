@@ -66,7 +66,8 @@ class Chroot:
                 "env", "-i", *set_to, *map(str, command)]  # fmt: skip
 
     def run(self, *command, status=0, given=None, **environment):
-        """Runs a command; returns its output and its errors. Another exit status than `status` fails the test."""
+        """Runs a command; returns its output and its errors. If the exit status is not `status`, the test
+        fails."""
         done = subprocess.run(self.words(*command, **environment), input=given, capture_output=True, text=True, timeout=900)
         if status is not None and done.returncode != status:
             raise AssertionError(

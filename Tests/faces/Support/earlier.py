@@ -43,8 +43,8 @@ class EarlierStore:
         self.sandbox.control("remember", memory=json.loads((self.folder / "memory.json").read_text()))
 
     def after(self, seconds):
-        """The environment of a process whose clock is `seconds` after the making of the store; the clock of the
-        sandbox is set to the same time."""
+        """The environment of a process whose clock shows a time `seconds` after the store was made; the clock
+        of the sandbox is set to the same time."""
         date = self.facts["date"] + seconds
         clock = Clock()
         clock.set_date(date)

@@ -49,7 +49,7 @@ def _literal(text, at, hashes, quotes, found):
 
 
 def _interpolation(text, at, found):
-    """The index after the interpolation. Literals inside it are found, too."""
+    """The index after the interpolation. Literals inside the interpolation are found, too."""
     depth = 1
     while depth:
         if mark := re.compile(r'(#*)("""|")').match(text, at):

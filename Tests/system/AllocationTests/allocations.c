@@ -121,7 +121,7 @@ static struct report {
 
 static const char *label;
 
-/* Reports only the first problem at each n: later problems are mostly consequences of it. */
+/* Reports only the first problem at each n: later problems are mostly consequences of the first problem. */
 static void problem(const char *what, const char *more) {
   if (report->is_told) return;
   report->is_told = 1;
@@ -304,7 +304,7 @@ static int enter(void) {
   return 1;
 }
 
-/* Uses the session through a new client, which knows only what is on disk. */
+/* Uses the session through a new client, which knows only the store on disk. */
 static int be_there(void) {
   if (attempt("open", open_client) != ENROLL_OK) return 0;
   text("token", token);

@@ -81,7 +81,7 @@ def run(face, wire, names, variables):
 def main():
     arguments = read_arguments()
     if not MCP.is_dir():
-        # If the program is missing, nothing can be tested. A run of all suites must not fail because of that.
+        # If the program is missing, nothing can be tested. A run of all suites must not fail for this reason.
         print(f"skipped: {MCP} is not there, so no scenario is played; ENROLLKIT_REAL names another folder")
         print("1 passed, 0 failed")
         return 0

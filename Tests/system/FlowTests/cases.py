@@ -70,8 +70,8 @@ class FlowCase(unittest.TestCase):
     # Steps.
 
     def open(self, store=None, account=None, more=None, **configuration):
-        """Starts a process with a client for this test's store; it ends with the test. `more` are further parameters
-        of client.open."""
+        """Starts a process with a client for this test's store; the process ends with the test. `more` are
+        further parameters of client.open."""
         client = self.face.open(
             self.sandbox.configuration(**configuration), store or self.store, account, **(more or {})
         )

@@ -1,5 +1,5 @@
-"""Takes the pictures in docs/gateway/theming.md from the sample pages of the unit tests, so that they always show the
-same values. The pictures have few colours, so that their files are small."""
+"""Takes the pictures in docs/gateway/theming.md from the sample pages of the unit tests, so that the pictures
+always show the same values. The pictures have few colours, so that their files are small."""
 
 import io
 import re
@@ -11,7 +11,7 @@ from processes import TOP
 PAGE = TOP / "docs/gateway/theming.md"
 FOLDER = TOP / "docs/gateway/pictures"
 
-#: Pages that are shown in light, in dark, and at 320 pixels; the others only in light.
+#: Pages that are shown in light, in dark, and at 320 pixels; other pages are shown only in light.
 MAIN = ["sign-in", "sign-up", "register", "account", "failure-providerUnavailable"]
 
 #: Pages that differ only in their words (failures, forms with an error, results of a deletion): one of each kind is

@@ -1,8 +1,8 @@
 """The gateway's pages in Chromium: axe in light and dark, the keyboard alone, 320 pixels, without a script.
 
-`EveryPage` takes the pages from Tests/units/EnrollGatewayTests/Pages/SamplePages.swift: a page that is added there is checked
-here. `PagesOfTheProgram` opens pages of the running program, with its content security policy and its cookies: each
-page in PAGES, and every other path that the table of routes has for GET.
+`EveryPage` checks every page that Tests/units/EnrollGatewayTests/Pages/SamplePages.swift makes, also pages
+that are added there. `PagesOfTheProgram` opens pages of the running program, with its content security policy
+and its cookies: each page in PAGES, and every other path that the table of routes has for GET.
 
 With ENROLL_WRITE_DOCS=1 it also takes the pictures of docs/gateway/theming.md.
 """

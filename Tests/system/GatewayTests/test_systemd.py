@@ -1,4 +1,5 @@
-"""The unit under a running systemd in a separate Debian 12. TORTURE=1: it needs root, namespaces and control groups."""
+"""The unit under a running systemd in a separate Debian 12. The test runs only with TORTURE=1, because it
+needs root, namespaces and control groups."""
 
 import json
 import os

@@ -8,8 +8,8 @@ from trees import TOP, VALGRIND, tree
 SOURCES = [TOP / "Tests/system/InstallTests/crowd.c", TOP / "Tests/faces/CTests/provider.c"]
 GCC = ["gcc", "-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/Tests/faces/CTests"]
 # The library counts references and keeps handles with atomics, which the thread sanitizer cannot see in code that it
-# did not compile: it ignores the library's accesses to its own memory. It sees the library's locks and threads, and
-# every access of the program: in its threads, in the transport and in callbacks.
+# did not compile: it ignores the library's accesses to its own memory. The sanitizer sees the library's locks and
+# threads, and every access of the program: in the program's threads, in the transport and in callbacks.
 THREAD = {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1 halt_on_error=0 exitcode=66"}
 ADDRESS = {"ASAN_OPTIONS": "detect_leaks=1 detect_stack_use_after_return=1", "UBSAN_OPTIONS": "halt_on_error=1"}
 WATCHED = {

@@ -9,7 +9,7 @@ from cases import PACKAGES, VERSION, distribution, files, torture_only
 from chroots import Chroot
 from processes import TOP, workspace
 
-# apt asks before it installs, so it gets --yes; a fresh system has only root, so sudo does nothing.
+# apt asks before it installs, so it is run with --yes. A fresh system has only root, so `sudo` just runs its command.
 PLAYED = 'sudo() { "$@"; }; apt() { apt-get --yes --no-install-recommends "$@"; }\n'
 # npm downloads nothing, and does not look for a newer npm.
 QUIET = {"npm_config_offline": "true", "npm_config_audit": "false", "npm_config_update_notifier": "false"}

@@ -20,8 +20,8 @@ class OneRequest(ProcessCase):
         return crowds
 
     def rounds(self, crowds, count, title):
-        """Each round has one request, 512 successes, and one token, which differs from the token of the round
-        before."""
+        """In each round one request is sent, 512 calls succeed, and all get one token, which differs from the
+        token of the round before."""
         last = None
         requests = successes = 0
         for number in range(1, count + 1):

@@ -21,7 +21,7 @@ _RULES = {
 }
 
 # `_DRAWN` waits until the browser has drawn the page: the browser applies autofocus then, and does not move the focus
-# after that. `_NUMBER_STOPS` numbers the elements that the Tab key must reach, in the order of the document.
+# later. `_NUMBER_STOPS` numbers the elements that the Tab key must reach, in the order of the document.
 _DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 _NUMBER_STOPS = """() => {

@@ -1,4 +1,4 @@
-// The account page, ending sessions, signing out.
+// The account page, and the requests that end sessions or sign the user out.
 
 import EnrollRules
 import EnrollSteps

@@ -1,8 +1,8 @@
 // `/signin`: users who registered by e-mail sign in with their password, or with a link that is mailed. The answers do
-// not reveal whether an address is known. They are the same, and a password is hashed for an unknown address as well.
-// If the owner of an unknown address may register, the address gets the e-mail of a registration. A link signs in the
-// browser that opens it. The page that the link opens shows the account's address and, if another browser asked for
-// the link, the name of that browser.
+// not reveal whether an address is known: a known and an unknown address get the same answers, and for both a password
+// is hashed. If the owner of an unknown address may register, the address gets the e-mail of a registration. A link
+// signs in the browser that opens it. The page that the link opens shows the account's address and, if another browser
+// asked for the link, the name of that browser.
 
 import EnrollRules
 import EnrollCrypto
@@ -105,8 +105,8 @@ extension EmailSteps {
   }
 
   /// Whether the password that was compared is still the person's password. During the comparison, another request may
-  /// replace the password and end the sessions. A session that begins with the old password after that must end, and
-  /// the user gets the answer for a wrong password.
+  /// replace the password and end the sessions. A session that begins with the old password after the replacement must
+  /// end, and the user gets the answer for a wrong password.
   private func isStill(_ password: String?, of person: DirectoryPerson) throws(Interruption) -> Bool {
     guard let password else { return true }
     guard let id = PersonID(person.id) else { return false }

@@ -1,5 +1,5 @@
-// A user who forgot the password gets a link by e-mail, and sets a new password on the link's page. In the gateway's
-// own directory all sessions of the account end. The user gets an e-mail.
+// A user who forgot the password gets a link by e-mail, and sets a new password on the link's page. If the user is in
+// the gateway's own directory, all sessions of the account end. The user gets an e-mail about the change.
 
 import EnrollRules
 import EnrollSteps

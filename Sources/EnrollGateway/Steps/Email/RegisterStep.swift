@@ -53,8 +53,8 @@ extension EmailSteps {
     ) { $0.name = name }
   }
 
-  /// Makes a link and queues its e-mail. If no e-mail may be sent, a link that nobody gets is stored, so that the work
-  /// is the same.
+  /// Makes a link and queues its e-mail. If no e-mail may be sent, a link that nobody gets is stored, so that the
+  /// gateway does the same work.
   /// - Parameter mail: an empty link in the e-mail is replaced with the new link; an e-mail of another kind is sent
   ///   without storing a link.
   func post(

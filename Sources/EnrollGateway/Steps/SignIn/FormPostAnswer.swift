@@ -1,7 +1,8 @@
-// `POST /v1/auth/{provider}/callback`: the provider's page sent the browser back with a form (OAuth 2.0 Form Post Response Mode
-// §2), as Apple does. The POST comes from another site, so it has no `SameSite=Lax` cookie. The gateway answers the first POST
-// with a page of its own origin that sends the same fields again, now with the cookie. Refused: a query beside the form, fields
-// that are malformed or too long, and a repeated form without the cookie of its sign-in.
+// `POST /v1/auth/{provider}/callback`: the provider's page sent the browser back with a form (OAuth 2.0 Form Post
+// Response Mode §2), as Apple does. The POST comes from another site, so it has no `SameSite=Lax` cookie. The gateway
+// answers the first POST with a page of its own origin that sends the same fields again, now with the cookie. Refused:
+// a query in the URL in addition to the form, fields that are malformed or too long, and a repeated form without the
+// cookie of its sign-in.
 
 import EnrollRules
 import EnrollCrypto
@@ -13,7 +14,7 @@ struct FormPostAnswer: Equatable {
   var state: String
   var code: String?
   var error: String?
-  /// Apple: the user's name, only in the first answer for each user.
+  /// The user's name, which only Apple sends, and only in the first answer for each user.
   var user: String?
   /// True if a page of this origin sent the form. If the cookie is then missing, the browser does not have the cookie.
   var isRepeated: Bool
