@@ -16,8 +16,8 @@ class Comment:
     """The comment above a declaration: its words, and the lines at its end that have a form of their own."""
 
     words: str = ""
-    #: The text after "Returns": "ENROLL_OK; ENROLL_E_NOT_FOUND (no such command); [call]." Empty if the comment has
-    #: none.
+    #: The text after "Returns": "ENROLL_OK; ENROLL_E_NOT_FOUND (no such command); [call]." Empty if the comment has no
+    #: such text.
     returns: str = ""
     command: str = ""
     source: str = ""

@@ -29,7 +29,7 @@ COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 class Interrupted(Exception):
-    """A signal asks the run to end."""
+    """Raised when a signal asks the run to end."""
 
 
 def at_least_one(failed, status, ran):
@@ -183,8 +183,8 @@ class Run:
         return None
 
     def _start(self, suite):
-        # Until the process is recorded, a signal does not raise: _end_everything() could not interrupt a process that
-        # is not recorded.
+        # Until the process is recorded, a signal raises no exception: _end_everything() could not interrupt a process
+        # that is not recorded.
         self.is_starting = True
         try:
             self._start_uninterrupted(suite)

@@ -151,7 +151,7 @@ TEST("a response is of no use after send has returned") {
   odd_free(&odd, client);
 }
 
-/* A slow transport: it returns only after the time at which no caller waits for its response any more. */
+/* A slow transport: it returns only when the library says that no caller waits for its response any more. */
 static enroll_status slow_send(void *user_data, const enroll_http_request *request, enroll_http_response *response) {
   (void)request;
   waiter_event(user_data, "sending", "", 0);

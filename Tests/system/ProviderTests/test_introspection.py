@@ -1,5 +1,5 @@
-"""The provider's information about a token (flows.md §11, RFC 7662): Glewlwyd gives it to a public client for its
-own token."""
+"""The provider's information about a token (flows.md §11, RFC 7662): Glewlwyd gives a public client
+information about the client's own token."""
 
 from cases import on_each
 from glewlwyd_provider import BindingGlewlwyd, Glewlwyd

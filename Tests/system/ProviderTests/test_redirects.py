@@ -136,7 +136,8 @@ class ForgedRedirect:
         self.assertEqual(self.provider.token_requests(), sent)
 
     def test_two_accounts_in_one_store_sign_in_side_by_side(self):
-        """Each redirect finds the account that began; neither account sees the other's tokens."""
+        """Each redirect belongs to the account that began its sign-in; neither account sees the other's
+        tokens."""
         alice, bob = self.open(account="alice"), self.open(account="bob")
         of_alice = self.redirect(alice)
         of_bob = self.redirect(bob, self.somebody(BOB))

@@ -80,7 +80,7 @@ def registrations(server, since):
 def registered_client(server, since):
     """The client that was registered after the first `since` exchanges of the record; None if there is none.
 
-    The registration names its authentication method, so the server refuses none of its requests."""
+    The registration names its authentication method, so the server refuses none of the client's requests."""
     answer = next((json.loads(row["answer"]) for row in registrations(server, since) if row["status"] == 201), None)
     if answer is None:
         return None

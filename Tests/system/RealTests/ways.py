@@ -94,7 +94,7 @@ class Result:
     way: Way
     #: The text of the cell in the table.
     words: str
-    #: Why the server cannot do it, or what failed.
+    #: Why the server does not support this way to sign in, or what failed.
     reason: str = ""
     is_fault: bool = False
 
@@ -168,7 +168,7 @@ class Play:
             assert sorted(refused) == ["client_secret_basic", "client_secret_post"], f"revocations by {refused}"
             return
         wait_until(lambda: self.server.heard_revocation(refresh or access), "the server revokes", timeout=20)
-        # Without the key, the test cannot ask the server about a token that is bound to it.
+        # Without the key, the test cannot ask the server about a token that is bound to the key.
         is_over = self.client.is_bound or self.server.holder_of(access) is None
         assert is_over, "the server takes the access token after the sign-out"
         assert not (refresh and self.client.renews(self.server, refresh)), "the server renews after the sign-out"

@@ -41,7 +41,7 @@ public func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// A promise of the parser under test.
+/// Ends the program if the parser under test has broken this promise.
 func require(_ isKept: Bool, _ promise: StaticString) {
   guard !isKept else { return }
   let line = Array("broken promise: \(promise)\n".utf8)

@@ -1,4 +1,5 @@
-// The configurations of a host for each known provider: by the provider's name, and bare.
+// The configurations of a host for each known provider: one with the name of EnrollKit's preset, and a bare one without
+// it.
 
 import EnrollJSON
 import EnrollTesting

@@ -1,6 +1,5 @@
-// Weeks of renewals in minutes, by a fake clock: several accounts in one store on disk, a provider whose
-// answers fail now and then, a device whose date is changed, and that sleeps and restarts. It prints the
-// costs and the losses.
+// Weeks of renewals in minutes, by a fake clock: several accounts in one store on disk; a provider whose answers fail
+// now and then; and a device that sleeps, restarts, and gets another date. The test prints the costs and the losses.
 
 @testable import EnrollPosix
 @testable import EnrollStore
@@ -79,7 +78,8 @@ struct Soak {
   private static let accounts = 10
   private static let lifetime: Int64 = 300
   private static let step: Int64 = 60
-  /// If both tries of a renewal lose their answers, the next renewal is one step later.
+  /// How many seconds the provider still accepts a rotated refresh token: if both tries of a renewal lose their
+  /// answers, the next renewal is one step later.
   private static let grace: Int64 = 120
 
   private let clock = DeviceClock()
@@ -200,7 +200,7 @@ struct Soak {
       restartedInThePast
   }
 
-  /// After the jump there is at most one more renewal for each account, and nobody is signed out.
+  /// Makes the jump. Then there must be at most one more renewal for each account, and nobody may be signed out.
   private mutating func jump(_ jump: Jump) throws(EnrollError) {
     try settle()
     jumps += 1

@@ -12,7 +12,7 @@ package final class Probe {
   private var status: Int32?
   package let pid: pid_t
 
-  /// The program is beside the test program, where the package manager puts both.
+  /// The path of the program: in the folder of the test program, because the package manager puts both there.
   private static let executable: String = {
     let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     return URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent("store-probe")

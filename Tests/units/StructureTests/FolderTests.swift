@@ -1,5 +1,5 @@
-// The allowed dependencies between the folders of the rules, and between the folders of the steps. A folder
-// depends only on folders above it in the table, so neither has a cycle. docs/architecture.md shows the tables;
+// The allowed dependencies between the folders of the rules, and between the folders of the steps. A folder depends
+// only on folders above it in the table, so the dependencies have no cycle. docs/architecture.md shows the tables;
 // ENROLL_WRITE_DOCS=1 in the environment writes them there.
 //
 // The names are read from the text of the sources: a name that only one folder declares is a reference to it.

@@ -449,8 +449,8 @@ struct App2AppStepTests {
         tried += 1
         let bench = try App2AppBench(allowedLinks: ["https://www.whitelisteddomain.tld/"])
         let begun = try? bench.begin(bench.engine(), link: text)
-        // A browser takes a URL with this prefix to the claimed host: everything after the prefix is path and
-        // query.
+        // A browser that opens a URL with this prefix goes to the claimed host, because everything after the prefix is
+        // path and query.
         #expect(begun == nil || text.hasPrefix("https://www.whitelisteddomain.tld/"), "\(text)")
       }
     }

@@ -41,7 +41,7 @@ struct OfflineConsentTests {
       bench.provider.signIn(at: next), mayContinueInBrowser: true, cancellation: nil)
     expect(settled.nextURL, is: nil)
     #expect(try bench.record.confirmed?.refreshToken != nil)
-    // The first tokens are neither kept nor revoked: some providers would end the new ones, too (R35).
+    // The first tokens are neither kept nor revoked: some providers would end the new tokens, too (R35).
     #expect(bench.provider.revoked.isEmpty)
     try expect(engine.registration.readAccount().renews, is: true)
   }

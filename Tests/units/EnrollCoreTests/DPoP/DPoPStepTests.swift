@@ -146,8 +146,8 @@ struct DPoPStepTests {
       let issued = try proof(bench.provider.requests(.userinfo).last)?.claims["iat"]?.integer
       seen.append(issued.map { $0 - bench.clock.wallTime().seconds })
     }
-    // The server refused the fifth request. Its clock agreed with the fourth answer, so the request was sent
-    // once more.
+    // The server refused the fifth request. The date of this refusal agreed with the date of the fourth answer, so the
+    // request was sent once more.
     expect(seen, is: [0, 0, 0, 0, 7200, 7200])
   }
 

@@ -112,7 +112,7 @@ extension FakeProvider.Reply {
 }
 
 extension Transaction {
-  /// The URL of the action; empty if it has none, which fails every test that uses it.
+  /// The URL of the action; empty if the action has no URL, which fails every test that uses this property.
   var url: String { action.url ?? "" }
 }
 
@@ -159,7 +159,7 @@ final class Recorder: EngineObserver {
   }
 }
 
-/// The code of the error that `body` throws; nil if it throws none.
+/// The code of the error that `body` throws; nil if `body` throws no error.
 func code(_ body: () throws -> Void) -> EnrollError.Code? {
   do {
     try body()

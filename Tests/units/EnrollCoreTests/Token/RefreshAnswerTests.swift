@@ -128,8 +128,8 @@ struct RefreshAnswerTests {
       #expect(response.refreshToken == Secret("r2") && response.accessToken == Secret("a"))
       expect(response.scopes, is: nil)
     }
-    // The text is cut, so it does not show the refresh token, or whether there is one. The old refresh token
-    // may be sent again.
+    // The text is cut off, so it does not show which refresh token was issued, or whether any was issued. The old
+    // refresh token may be sent again.
     for members in [
       #""refresh_token":"r2","refresh_token":"r3""#, #""refresh_token":"r2","refresh_token":7"#,
       #""refresh_token":"\u0000","scope":"x""#,

@@ -92,7 +92,7 @@ private struct Stage {
     return copied.map { String(decoding: buffer.prefix($0.count), as: UTF8.self) }
   }
 
-  /// The expiry of the token in memory; nil without one.
+  /// The expiry of the token in memory; nil if no token is in memory.
   func expiry(_ token: TokenPointer) -> UnixTime? {
     let nowhere = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     return token.copy(minimumLifetimeSeconds: 0, at: clock.instant(), into: nowhere, if: { true })?.expiresAt

@@ -9,7 +9,7 @@ import Testing
 
 /// A loopback redirect as a browser sees it (R4).
 @Suite(.timeLimit(.minutes(10))) struct LoopbackListenerTests {
-  /// On a machine without ::1, the other address is enough.
+  /// The loopback hosts for the tests. On a machine without ::1, only 127.0.0.1 is tested.
   private static let hosts: [String] = {
     let hasIPv6 = (try? LoopbackListener(redirectURI: "http://[::1]/cb")) != nil
     if !hasIPv6 { print("skipped: this machine has no ::1") }
@@ -121,7 +121,8 @@ import Testing
 
   @Test("a configured port is used, is busy while it is used, and can be used again at once")
   func configuredPort() throws {
-    // These ports are below the range of the system, so that no other program gets one meanwhile.
+    // These ports are below the range of the system, so that the system gives none of them to another program
+    // meanwhile.
     let ports = (1...50).map { _ in Int.random(in: 12_000..<28_000) }
     let free = try #require(
       ports.lazy.compactMap { try? LoopbackListener(redirectURI: "http://127.0.0.1:\($0)/cb") }.first)

@@ -18,7 +18,7 @@ struct RollbackTests {
   private let clock = FakeClock()
   private var copy: String { folder.path + "/copy" }
 
-  /// A program that was started again.
+  /// Opens the store as a program does that was started again.
   private func open(_ keys: KeyPlan? = nil) throws(EnrollError) -> FileTokenStore {
     try folder.open(clock: clock, keys: keys ?? KeyPlan(.host(secretStore)))
   }
@@ -46,7 +46,7 @@ struct RollbackTests {
     try FileManager.default.copyItem(atPath: copy, toPath: folder.store)
   }
 
-  /// The account has no session, and the old record is moved aside.
+  /// Expects that the account has no session, and that the old record was renamed.
   private func expectSetAside() throws {
     let store = try open()
     expect(code { () throws(EnrollError) in _ = try store.read(.default) }, is: .storeCorrupt)

@@ -16,7 +16,7 @@ final class ModelDisk: FileSystem, @unchecked Sendable {
 
   /// The contents of the medium.
   struct Image: Hashable, Sendable {
-    /// The contents of the files; a folder has none.
+    /// The contents of the files; a folder has no contents here.
     fileprivate var files: [UInt64: [UInt8]] = [:]
     fileprivate var folders: [UInt64: [String: UInt64]] = [root: [:]]
 
@@ -81,7 +81,7 @@ final class ModelDisk: FileSystem, @unchecked Sendable {
       }
     }
 
-    /// The ways in which the change can reach the medium, besides not reaching it.
+    /// The ways in which the change can reach the medium, apart from not reaching it at all.
     var extents: [Extent] {
       guard case .write(_, let offset, let bytes) = self else { return [.whole] }
       let cuts = stride(from: sector - offset % sector, to: bytes.count, by: sector)

@@ -37,7 +37,7 @@ class Host(Protocol):
     def asked(self, number: str, method: str, parameters: Mapping[str, Any]) -> None: ...
 
     def given_up(self, number: object) -> None:
-        """The daemon no longer waits for the answer to that request."""
+        """Called when the daemon no longer waits for the answer to that request."""
 
 
 class Conversation:
@@ -67,7 +67,7 @@ class Conversation:
         return number, content + b"\n"
 
     def forget(self, number: int) -> None:
-        """The caller no longer waits for this answer."""
+        """Forgets a request, because its caller no longer waits for the answer."""
         self._waiting.pop(number, None)
 
     @staticmethod
@@ -114,7 +114,7 @@ class Conversation:
         done(message.get("result") or {} if error is None else self._failure(error))
 
     def _refused(self, error: Mapping[str, Any]) -> None:
-        """The daemon could not read a message and cannot say which, so no call waits any longer."""
+        """Ends every waiting call, because the daemon could not read a message and cannot say which."""
         failure = self._failure(error)
         logging.getLogger("enrollkit").error("the daemon could not read a message: %s", failure)
         for done in self._taken():
@@ -136,7 +136,7 @@ class Conversation:
         return EnrollError.from_json(data)
 
     def end(self, words: str) -> None:
-        """The daemon has ended; `words` say why."""
+        """Ends every waiting call, because the daemon has ended; `words` say why it has ended."""
         if self.ended is None:
             self.ended = EnrollDaemonEnded(words)
         self._end_listening()
@@ -144,7 +144,7 @@ class Conversation:
             done(self._the_end())
 
     def close(self) -> None:
-        """The host closed the daemon: later requests fail as requests of a closed handle do."""
+        """Records that the host closed the daemon: later requests fail as requests of a closed handle do."""
         self.ended = EnrollHandle("the daemon is closed")
         self._end_listening()
 

@@ -142,8 +142,8 @@ class NativeSession:
         """The handle.
 
         Raises:
-            EnrollForked: another process opened it.
-            EnrollHandle: it is closed.
+            EnrollForked: another process opened the client.
+            EnrollHandle: the client is closed.
         """
         if self._process != os.getpid():
             raise EnrollForked("the client was opened before the process forked; open another in the child")
@@ -157,7 +157,7 @@ class NativeSession:
         """A call that can be started. `done` is called once, on a thread of the library.
 
         Raises:
-            EnrollError: it cannot be started, and `done` is not called.
+            EnrollError: the call cannot be started, and `done` is not called.
         """
         handle = self._usable()
         timeout = _abi.NO_TIMEOUT if limit is None else -int(-limit * 1000 // 1)
@@ -176,7 +176,8 @@ class NativeSession:
         return Pending(self._library, functools.partial(function, handle, *arguments), done)
 
     def _with_cause(self, done: Callable[[Outcome], None]) -> Callable[[Outcome], None]:
-        """If the program's own transport or secret store raised an exception, adds it to the failure as its cause."""
+        """If the program's own transport or secret store raised an exception, adds this exception to the
+        failure as its cause."""
 
         host = self.host
 
@@ -224,7 +225,8 @@ class NativeSession:
             handle = self._usable()
             if self._subscription is None:
                 ticket, error = ctypes.c_int64(), _abi.Error.empty()
-                # No session has the number of a late event any more, so the end of the subscription needs no callback.
+                # When a late event arrives, no session has its number any more, so the end of the subscription needs no
+                # callback.
                 status = self._library.enroll_events_subscribe(
                     handle, _EVENT, self._number, _abi.ENDED(), ctypes.byref(ticket), ctypes.byref(error)
                 )

@@ -7,7 +7,8 @@ import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 
 /**
- * EnrollKit's core: `libenroll` in this process ([library]), or `enrolld` in another ([daemon]). The API is the same.
+ * EnrollKit's core: `libenroll` in this process ([library]), or `enrolld` in another process ([daemon]). The
+ * API is the same.
  *
  * Registers users and signs them in through the external browser. Your app then has a valid access token for months.
  * Commands that need no client are members of this class, named by their two words: `accounts.list`, `pkce.generate`.
@@ -27,7 +28,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
     options: ClientOptions = ClientOptions(),
   ): EnrollClient = open("configuration", configuration.encode(), store, options)
 
-  /** Like [open], with a configuration as a JSON object, whose keys may have either spelling. */
+  /** Like [open], with a configuration as a JSON object, whose keys may be in camelCase or in snake_case. */
   public suspend fun open(
     configuration: String,
     store: Store,

@@ -61,9 +61,9 @@ public sealed interface Keys {
 }
 
 /**
- * Your app's own store for secrets: the key of a store is wrapped with one of these secrets. Several threads call it
- * at once, inside calls of clients. Its functions must not use a client nor, with [Enroll.daemon], a command with
- * [Keys.Host]: such a use fails with [Status.REENTRANT].
+ * Your app's own store for secrets: the key of a store is wrapped with one of these secrets. Several threads
+ * call its functions at once, inside calls of clients. The functions must not use a client or, with
+ * [Enroll.daemon], a command with [Keys.Host]: such a use fails with [Status.REENTRANT].
  *
  * An exception of a function is logged and becomes [Status.STORE_IO]. An [EnrollException] with [Status.STORE_LOCKED]
  * means that the user has to unlock something first; [locked] makes such an exception. With [Enroll.daemon] a
