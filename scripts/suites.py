@@ -225,7 +225,8 @@ class Run:
         """Waits for a child to end, and adds the time that the child and its own children used to the suite
         of the child.
 
-        - Returns: the process and its status; the process is None if none has ended and `options` are os.WNOHANG."""
+        - Returns: the process and its status; the process is None if no child has ended and `options` are
+          os.WNOHANG."""
         # The session of a process that ended is known until somebody waits for the process.
         ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | options)
         if ended is None:

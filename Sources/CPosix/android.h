@@ -15,8 +15,8 @@ static inline ssize_t enroll_posix_random(void *bytes, size_t size) {
 }
 
 // Renames a file, but not over an existing one. Returns 0, or -1 with errno; EEXIST if the new name exists. From level
-// 30 on, the C library has renameat2(2) and the filter allows it. Before level 30, and on filesystems without that
-// operation, rename-locked.h renames the file.
+// 30 on, the C library has renameat2(2) and the filter allows it. Before level 30, and on filesystems that do not
+// support renameat2(2), rename-locked.h renames the file.
 static inline int enroll_posix_rename_new(int folder, const char *old, const char *name) {
   const unsigned no_replace = 1;  // RENAME_NOREPLACE
   int (*rename_if)(int, const char *, int, const char *, unsigned) =

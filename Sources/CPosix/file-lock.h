@@ -10,7 +10,8 @@ static inline int enroll_posix_lock_file(int fd) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   return fcntl(fd, F_SETLK, &lock);
 }
-// The other process that holds the lock; 0 if there is none, -1 if that process is in another container.
+// The other process that holds the lock; 0 if no other process holds the lock, -1 if that process is in another
+// container.
 static inline pid_t enroll_posix_lock_holder(int fd) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return 0;

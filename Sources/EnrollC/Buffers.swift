@@ -27,6 +27,7 @@ final class Buffer {
 }
 
 extension enroll_buf {
+  /// Makes a buffer with a copy of the content.
   /// - Throws: `.busy` if C still has a million buffers that it has not freed.
   init(_ content: UnsafeRawBufferPointer) throws(EnrollError) {
     let buffer = Buffer(content)

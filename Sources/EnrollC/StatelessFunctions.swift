@@ -51,7 +51,7 @@ public func enroll_expiry_check(
         throw EnrollError(.invalidArgument, "\(name) must be 0 or more seconds, got \(value)", field: name)
       }
     }
-    // The boot id differs from the one of `moment`, so that only the date counts.
+    // This boot id differs from the boot id of `moment`, so that only the date counts.
     let expiry = Expiry(
       expiresAt: UnixTime(seconds: expires_at), deadline: Instant(nanoseconds: 0), bootID: "then",
       lifetimeSeconds: lifetime == 0 ? .max : lifetime)

@@ -6,11 +6,12 @@ import COpenSSL
 public enum HKDF {
   private static let handle = Fetched { KDFHandle("HKDF") }
 
+  /// Derives `count` bytes from a key.
   /// - Parameters:
   ///   - key: the input key, not empty.
-  ///   - salt: may be empty.
+  ///   - salt: the salt, which may be empty.
   ///   - info: the purpose of the derived key, at most 1,024 bytes.
-  ///   - count: bytes to derive, 1 to 8,160 (RFC 5869 §2.3).
+  ///   - count: how many bytes to derive, 1 to 8,160 (RFC 5869 §2.3).
   /// - Throws: `.argument` if a length is outside these limits.
   public static func sha256(
     key: Secret, salt: [UInt8], info: [UInt8], count: Int

@@ -97,7 +97,7 @@ public enum Wipe {
 
 /// Comparison whose duration does not reveal where two values differ.
 public enum ConstantTime {
-  /// Whether both have the same bytes. The lengths are not secret.
+  /// Whether the two values have the same bytes. The lengths are not secret.
   public static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     left.withUnsafeBytes { left in right.withUnsafeBytes { equal(left, $0) } }
   }

@@ -25,6 +25,7 @@ struct TokenOrigin: Equatable {
   let host: String
   let port: Int
 
+  /// The origin of a URL to which a token may be sent.
   /// - Throws: `.invalidArgument` for a URL that is neither https nor http to a loopback address, has a user name or
   ///   password, or has a host that Foundation and libcurl may read in different ways. The error shows no part of the
   ///   URL except the host.

@@ -11,7 +11,7 @@ struct JSONScan {
     var replacement: [UInt8]
   }
 
-  /// The edits, in the order of the text; almost always none.
+  /// The edits, in the order of the text; almost always empty.
   private(set) var edits: [Edit] = []
   /// An upper limit for the bytes of the longest string or number as jansson reads it.
   private(set) var longestToken = 0
@@ -20,6 +20,7 @@ struct JSONScan {
   /// Whether no string has an escape, and no number has more characters than ``JSON/shortNumber``.
   private(set) var isSimple = true
 
+  /// Scans the text.
   /// - Throws: if arrays and objects are nested deeper than `JSON.depthLimit`, and for NUL between values.
   @_optimize(speed)
   init(_ text: [UInt8]) throws(JSONError) {

@@ -27,7 +27,7 @@ extension EnrollClient {
     }
   }
 
-  /// Completes a transaction with its redirect, in this process or a later one.
+  /// Completes a transaction with its redirect, in this process or in a later process.
   /// - Parameters:
   ///   - url: the whole URL, as the system passed it.
   ///   - transactionID: the transaction of the redirect. Needed only if the URL has no `state`, as from another app,
@@ -66,8 +66,8 @@ extension EnrollClient {
     try await awaitOutcome(of: transaction.transactionID, timeout: timeout)
   }
 
-  /// Waits for the outcome of a transaction, in this process or a later one: its redirect or, with
-  /// ``HostAction/showDeviceCode(_:)``, the user's approval on another device, for which the provider is polled.
+  /// Waits for the outcome of a transaction, in this process or in a later process. The outcome is its redirect or,
+  /// with ``HostAction/showDeviceCode(_:)``, the user's approval on another device, for which the provider is polled.
   /// - Parameters:
   ///   - transactionID: ``Transaction/transactionID``.
   ///   - timeout: how long it may take.

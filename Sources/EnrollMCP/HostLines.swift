@@ -20,7 +20,8 @@ package struct HostLines {
   /// Bytes of a line that has not ended.
   package var pendingCount: Int { line.count }
 
-  /// - Parameter emit: gets each line that ends in these bytes, except empty ones.
+  /// Adds bytes of the input.
+  /// - Parameter emit: gets each line that ends in these bytes, except empty lines.
   package mutating func add(_ bytes: some Collection<UInt8>, _ emit: (Line) -> Void) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -72,7 +73,7 @@ package struct IDFinder {
   private var value: [UInt8] = []
   /// The bytes of `id`; nil if no `id` was found.
   package private(set) var id: [UInt8]?
-  /// Whether the message has a `method`; an answer has none.
+  /// Whether the message has a `method`; an answer has no `method`.
   private var hasMethod = false
 
   package init() {}

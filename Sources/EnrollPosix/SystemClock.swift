@@ -22,8 +22,8 @@ public final class SystemClock: Clock {
   /// The present instant by the system's clock, as ``instant()`` returns it.
   public static func now() -> Instant { Instant(nanoseconds: read(enroll_posix_boot_clock)) }
 
-  /// The id that the system gives the boot. If it cannot be read, this is an id that no other process has, so that
-  /// every expiry that another process wrote is judged by the date.
+  /// The id of the boot, which the system gives it. If it cannot be read, this is an id that no other process has, so
+  /// that every expiry that another process wrote is judged by the date.
   public func bootID() -> String { boot }
 
   public func sleep(until instant: Instant) {

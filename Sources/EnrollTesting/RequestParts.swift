@@ -16,7 +16,8 @@ func form(_ request: HTTPRequest) -> [String: String] {
   return form
 }
 
-/// The client's id and secret in the header (RFC 6749 §2.3.1); nil if there is no such header, or more than one.
+/// The client's id and secret in the header (RFC 6749 §2.3.1); nil if the request has no such header, or several such
+/// headers.
 func basicCredentials(_ request: HTTPRequest) -> [String]? {
   let values = request.headers.filter { $0.name == "Authorization" && $0.value.hasPrefix("Basic ") }.map(
     \.value)

@@ -20,6 +20,7 @@ struct Setup {
   let settings: GatewaySettings
   let clock = SystemClock()
 
+  /// Reads a configuration file.
   /// - Parameter path: the configuration file.
   /// - Throws: `.notFound`, `.configuration`.
   init(path: String) throws(EnrollError) {
@@ -48,6 +49,7 @@ struct Setup {
     return .object(top)
   }
 
+  /// Reads one secret from its file.
   /// - Parameter name: the key of the secret; the key with `File` appended names its file.
   private static func withSecret(
     _ name: String, in json: JSON, _ place: String
@@ -73,6 +75,7 @@ struct Setup {
     return .object(object)
   }
 
+  /// Reads the key file.
   /// - Throws: `.notFound` if there is no key file; `.configuration` if users other than the owner may read it.
   func keys() throws(EnrollError) -> KeyRing {
     do throws(EnrollError) { return try KeyFile.ring(at: settings.keyFile) } catch {
@@ -82,6 +85,7 @@ struct Setup {
     }
   }
 
+  /// Opens the store that the configuration names.
   /// - Throws: `.configuration` for an unknown kind of database, and for a failure of the store.
   func store(observer: (any StoreObserver)? = nil) throws(EnrollError) -> any AccountStore {
     let text = settings.database
@@ -98,6 +102,7 @@ struct Setup {
       .configuration, "database: expected sqlite:PATH or a postgresql:// URL", field: "database")
   }
 
+  /// The providers, in the order of the configuration.
   /// - Parameter metrics: counts the requests to the providers.
   func providers(metrics: GatewayMetrics? = nil) -> [SignInProvider] {
     let random = SystemRandomSource()
@@ -119,6 +124,7 @@ struct Setup {
     }
   }
 
+  /// Makes the pages, with the operator's theme and texts.
   /// - Throws: `.configuration` with the invalid file or key.
   func pages() throws(EnrollError) -> Pages {
     let theme: Theme
@@ -151,6 +157,7 @@ struct Setup {
     do throws(StoreFailure) { return try store.migrate() } catch { throw Self.refusal(error) }
   }
 
+  /// Checks that root does not create the database.
   /// - Throws: `.configuration` if root would create a database for another user, who could not open it.
   func checkDatabaseOwner() throws(EnrollError) {
     guard geteuid() == 0, let path = try missingDatabase() else { return }
@@ -166,7 +173,7 @@ struct Setup {
   }
 
   /// Checks the database, and creates nothing.
-  /// - Returns: a remark about a state that is not an error; nil if there is nothing to remark.
+  /// - Returns: a remark about a state that is not an error; nil if there is no such state.
   func databaseState() throws(EnrollError) -> String? {
     if let path = try missingDatabase() {
       do throws(StoreFailure) { try SQLiteStore.checkFolder(Self.folder(of: path), of: path) } catch {
@@ -231,6 +238,7 @@ struct Setup {
     EnrollError(.configuration, "database: \(failure.message)", field: "database")
   }
 
+  /// The settings of the server for clients.
   /// - Throws: `.configuration` for an invalid listening address, or for an invalid address of a trusted
   ///   proxy.
   func serverSettings() throws(EnrollError) -> ServerSettings {
@@ -292,6 +300,7 @@ struct Setup {
     return options
   }
 
+  /// Makes a server for an application.
   /// - Parameter key: the key of the address, for an error.
   static func server(
     _ application: any WebApplication, _ settings: ServerSettings, _ key: String = "listen"

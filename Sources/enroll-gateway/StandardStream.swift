@@ -7,7 +7,7 @@ import EnrollPosix
 import Synchronization
 
 enum StandardStream {
-  /// The errno of the first failed write to standard output; 0 if there is none.
+  /// The errno of the first failed write to standard output; 0 if no write has failed.
   private static let failure = Atomic<Int32>(0)
 
   static func write(_ bytes: [UInt8], to descriptor: Int32) {
@@ -30,6 +30,7 @@ enum StandardStream {
     write(Array((text + "\n").utf8), to: descriptor)
   }
 
+  /// Checks that all output was written.
   /// - Throws: `.storeIO` if a write to standard output failed.
   static func checkOutput() throws(EnrollError) {
     let number = failure.load(ordering: .relaxed)

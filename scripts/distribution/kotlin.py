@@ -66,7 +66,8 @@ def needed():
 
 
 def description(out):
-    """Writes the POM for Maven, with all that Maven Central requires. The versions are those of build.gradle.kts."""
+    """Writes the POM for Maven, with all that Maven Central requires. The versions come from
+    build.gradle.kts."""
     dependencies = "".join(
         f"    <dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{number}</version>"
         "<scope>compile</scope></dependency>\n" for group, name, number in needed())  # fmt: skip

@@ -98,7 +98,7 @@ extension Parameter where Value == Int64? {
 }
 
 extension Parameter {
-  /// An option whose values are those of an enumeration.
+  /// An option whose value is one of the words of an enumeration.
   package static func choice<Choice>(
     _ name: String, letter: String? = nil, value: String, help: String, of choices: Choice.Type
   ) -> Self
@@ -118,7 +118,8 @@ extension Parameter {
     ) { $0.last.flatMap { Value(rawValue: $0) } ?? choice }
   }
 
-  /// A required operand whose values are those of an enumeration. Its value is never nil after a command line was read.
+  /// A required operand whose value is one of the words of an enumeration. Its value is never nil after a command line
+  /// was read.
   package static func operand<Choice>(_ name: String, help: String, of choices: Choice.Type) -> Self
   where Value == Choice?, Choice: CaseIterable & RawRepresentable & Sendable, Choice.RawValue == String {
     Self(

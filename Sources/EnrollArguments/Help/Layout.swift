@@ -7,7 +7,7 @@ package enum Layout {
   /// The width for which text is laid out.
   /// - Parameters:
   ///   - columns: the value of COLUMNS.
-  ///   - terminal: the width that the terminal reports; 0 if it reports none.
+  ///   - terminal: the width that the terminal reports; 0 if the terminal reports no width.
   package static func width(columns: String?, terminal: Int) -> Int {
     if let columns = columns.flatMap({ Int($0) }), columns > 0 { return max(narrowest, columns) }
     return terminal > 0 ? max(narrowest, terminal) : 80

@@ -21,6 +21,7 @@ struct HostCallback<Function>: @unchecked Sendable {
   let function: Function
   let userData: UnsafeMutableRawPointer?
 
+  /// Keeps the callback and its `user_data`.
   /// - Throws: `.invalidArgument` if the function is NULL.
   init(_ function: Function?, _ userData: UnsafeMutableRawPointer?) throws(EnrollError) {
     guard let function else {

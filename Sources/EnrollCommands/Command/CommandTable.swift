@@ -14,7 +14,7 @@ public enum CommandTable {
     + identityCommands
     + accountCommands + pinCommands + storeCommands + valueCommands + eventCommands
 
-  /// The command of this name; nil if there is none.
+  /// The command of this name; nil if no command has this name.
   public static func command(_ name: String) -> Command? {
     let mark = mark(of: name)
     for index in marks.indices where marks[index] == mark && ASCII.equals(all[index].name, name) {
@@ -44,8 +44,8 @@ public enum CommandTable {
   ///   - deadline: the caller's deadline, in addition to the parameter `timeout`.
   ///   - keys: the store's key provider, unless the parameter `keys` names one; nil for a key file.
   ///   - newKeys: the new key provider, unless the parameter `newKeys` names one.
-  /// - Throws: `.notFound` for an unknown command; `.invalidArgument`; `.handle` if a client is needed and there is
-  ///   none; `.unsupported` for commands that open, close or observe clients; the errors of the command.
+  /// - Throws: `.notFound` for an unknown command; `.invalidArgument`; `.handle` if the command needs a client and
+  ///   `client` is nil; `.unsupported` for commands that open, close or observe clients; the errors of the command.
   public static func call(
     _ name: String, _ parameters: JSON, client: Client?, deadline: Instant, cancellation: (any Cancellation)?,
     keys: KeyPlan? = nil, newKeys: KeyPlan? = nil

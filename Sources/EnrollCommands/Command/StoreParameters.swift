@@ -17,6 +17,7 @@ extension Schema {
 extension Invocation {
   var wantsMemoryStore: Bool { text("store").map { ASCII.equals($0, "memory") } ?? false }
 
+  /// The path of the store: the parameter `store`, or the program's default.
   /// - Throws: `.invalidArgument` if there is neither a parameter nor a default.
   func storePath() throws(EnrollError) -> String {
     if let path = text("store") { return path }
@@ -67,6 +68,7 @@ extension KeyPlan {
     PassphraseKeyProvider.providerName, hostName,
   ]
 
+  /// Reads a key provider from the parameter of a command.
   /// - Parameters:
   ///   - object: the parameter, after the checks of the schema.
   ///   - secrets: the host's secret store; nil in an interface that cannot send requests to its host.
@@ -109,8 +111,8 @@ extension KeyPlan {
 }
 
 extension Invocation {
-  /// The plan in the parameter of this name; without that, the plan from the interface; without either, the program's
-  /// default.
+  /// The plan in the parameter of this name. Without the parameter, the plan from the interface; without both, the
+  /// program's default.
   /// - Parameter client: the handle of the client that is opened.
   func keyPlan(_ name: String = "keys", for client: String? = nil) throws(EnrollError) -> KeyPlan {
     if let object = object(name) { return try KeyPlan(object, secrets: hostSecrets(for: client)) }

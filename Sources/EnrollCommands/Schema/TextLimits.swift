@@ -17,6 +17,7 @@ package enum TextLimits {
   package static let other = 256
   package static let url = 65_536
 
+  /// Checks the length of a text.
   /// - Parameter path: the path of the text in the parameters of a command.
   /// - Throws: `.invalidArgument` for a text of more than `maximumBytes` bytes.
   package static func check(_ text: String, _ path: String, _ maximumBytes: Int) throws(EnrollError) {
@@ -26,6 +27,7 @@ package enum TextLimits {
       .invalidArgument, "\(path): expected at most \(maximumBytes) bytes, got \(count)", field: path)
   }
 
+  /// Checks the number of elements of a list.
   /// - Throws: `.invalidArgument` for too many elements.
   package static func check(count: Int, _ path: String, _ maximumCount: Int) throws(EnrollError) {
     guard count > maximumCount else { return }

@@ -29,8 +29,9 @@ package final class CallLimits: Sendable {
 
   private let counts = Guarded(Counts(), by: Mutex())
 
+  /// Counts a call that will hold a thread.
   /// - Parameter handle: the client's handle; "" for a call without a client.
-  /// - Throws: `.busy`.
+  /// - Throws: `.busy` if a limit is reached.
   func enterBlocking(_ handle: String) throws(EnrollError) {
     let limit = handle.isEmpty ? Self.blockingWithoutClient : Self.blockingPerClient
     let refusal = counts.withLock { counts -> String? in

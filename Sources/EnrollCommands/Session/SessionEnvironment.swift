@@ -1,5 +1,5 @@
 // The settings that a program adds to the commands: the source of named configurations, and the default store. A
-// library has neither: its host passes them (flows.md §1).
+// library has no such settings: its host passes them (flows.md §1).
 
 public import EnrollRules
 public import EnrollSteps

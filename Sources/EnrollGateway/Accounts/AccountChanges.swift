@@ -50,6 +50,7 @@ public enum Linking: Sendable, Equatable {
 
 /// The result of unlinking an identity.
 public enum Unlinking: Sendable, Equatable {
+  /// The identity was removed from the account.
   /// - Parameters:
   ///   - endedSessions: how many sessions of the identity ended.
   ///   - token: the token that ``AccountChanges/keepToken(_:of:)`` kept; it is queued for revocation.
@@ -156,8 +157,8 @@ public protocol AccountChanges: AnyObject, Sendable {
   /// does not matter.
   func link(_ identity: Identity, by proof: RecentSignIn, at now: UnixTime) throws(StoreFailure) -> Linking
 
-  /// Removes an identity, but never the last one, from the account of the session, and ends the sessions that the
-  /// identity began.
+  /// Removes an identity from the account of the session, but never the last identity of the account, and ends the
+  /// sessions that the identity began.
   func unlink(_ identity: IdentityKey, by proof: RecentSignIn, at now: UnixTime) throws(StoreFailure)
     -> Unlinking
 
@@ -172,7 +173,7 @@ public protocol AccountChanges: AnyObject, Sendable {
   func deleteAccount(_ id: AccountID, by proof: RecentSignIn?, at now: UnixTime) throws(StoreFailure)
     -> DeletedAccount?
 
-  /// The id of the account that has the identity; nil if none has it.
+  /// The id of the account that has the identity; nil if no account has it.
   func account(of identity: IdentityKey) throws(StoreFailure) -> AccountID?
 
   /// Ends the sessions that the identity began, and deletes the apps' codes that are not redeemed yet.
@@ -197,6 +198,7 @@ public protocol AccountChanges: AnyObject, Sendable {
   /// Whether a ``ProviderDeletion`` with this hash was done, and is still remembered.
   func isDataDeleted(hash: [UInt8], at now: UnixTime) throws(StoreFailure) -> Bool
 
-  /// Stores a token of the provider with the identity and replaces an earlier one; does nothing if the identity does not exist.
+  /// Stores a token of the provider with the identity and replaces an earlier token; does nothing if the identity does
+  /// not exist.
   func keepToken(_ sealed: String, of identity: IdentityKey) throws(StoreFailure)
 }

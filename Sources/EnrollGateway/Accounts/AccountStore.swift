@@ -191,7 +191,7 @@ public protocol StoreUpkeep: AnyObject, Sendable {
   func close()
 }
 
-/// The whole store of a gateway. Code that needs only a part gets one of these protocols instead.
+/// The whole store of a gateway. Code that needs only a part of the store gets only one of the protocols below.
 public protocol AccountStore: SessionStore, AccountChanges, RegistrationStore, AuditStore, LimitStore,
   RevocationStore, StoreUpkeep
 {}

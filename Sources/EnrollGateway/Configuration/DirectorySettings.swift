@@ -65,6 +65,7 @@ public struct DirectorySettings: Sendable {
     ConfigurationKey("caFile", .text, "PEM certificates to trust instead of the system's."),
   ]
 
+  /// Reads the settings from JSON.
   /// - Parameters:
   ///   - providers: the configured providers.
   ///   - isDevelopment: whether http to this machine is allowed.

@@ -6,8 +6,8 @@ import EnrollCrypto
 import EnrollJSON
 
 extension GatewaySettings {
-  /// The keys of a provider in addition to those of an EnrollKit configuration. Each key that ends with `File` is the
-  /// path of a file with the value.
+  /// The keys that a provider has in addition to the keys of an EnrollKit configuration. Each key that ends with `File`
+  /// is the path of a file with the value.
   static let providerKeys: [ConfigurationKey] = [
     ConfigurationKey(
       "label", .text, "The provider's display name. The preset's or the provider's name by default."),
@@ -38,6 +38,7 @@ extension GatewaySettings {
     ASCII.equals(key, "applePrivateKey") || ASCII.equals(key, "clientKey")
   }
 
+  /// Reads one provider of the configuration.
   /// - Throws: `.configuration` with the path of the key as it was written.
   static func provider(
     _ name: String, _ json: JSON, publicURL: String, isDevelopment: Bool

@@ -48,7 +48,7 @@ final class DirectoryHTTP: Sendable {
   /// The longest pause that the gateway accepts from a directory.
   static let longestPauseSeconds: Int64 = 300
 
-  /// - Parameter base: a URL without a slash at its end and without a query.
+  /// - Parameter base: the URL of the directory: a URL without a slash at its end and without a query.
   init(
     base: String, transport: any Transport, credentials: DirectoryCredentials, clock: any Clock,
     lock: any Lock

@@ -33,6 +33,7 @@ public final class OwnDirectory: Directory {
     throw .unsupported("the store sets a password together with what it ends")
   }
 
+  /// Hashes a password.
   /// - Throws: `.unavailable` if too many passwords are being hashed.
   func hashed(_ password: Secret) throws(DirectoryFailure) -> String {
     do throws(EnrollError) { return try hasher.hash(password) } catch { throw Self.failure(error) }

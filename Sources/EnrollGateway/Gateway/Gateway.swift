@@ -27,6 +27,7 @@ public final class Gateway: WebApplication {
   let measurement: MetricsReading
   private let metrics: GatewayMetrics
 
+  /// Makes a gateway from its parts.
   /// - Parameters:
   ///   - keys: the keys of the key file; ``reload(_:)`` replaces them.
   ///   - providers: one for each configured provider, in the same order.

@@ -19,7 +19,7 @@ extension Gateway {
   public func probe() -> Bool { readiness.probe() }
 
   /// Revokes tokens that are due.
-  /// - Returns: how many tokens were taken; 0 if none is due.
+  /// - Returns: how many tokens were taken; 0 if no token is due.
   @discardableResult
   public func revokeDue(most: Int = 16) throws(StoreFailure) -> Int { try revocations.revokeDue(most: most) }
 

@@ -44,6 +44,7 @@ public struct KeyRing: Sendable {
   /// The most keys in one file.
   public static let limit = 16
 
+  /// Reads the keys of a key file.
   /// - Parameter json: `{"keys": [{"id": …, "created": seconds since 1970, "secret": 32 bytes in base64url}]}`.
   /// - Throws: `.configuration`. The message says what was expected, and never contains a part of a secret.
   public init(json: JSON) throws(EnrollError) {

@@ -43,6 +43,7 @@ public final class Outbox: Mailer {
   private static let firstPauseSeconds: Int64 = 30
   public static let longestPauseSeconds: Int64 = 3_600
 
+  /// Makes an outbox over the tables of the store.
   /// - Parameters:
   ///   - metrics: counts the results.
   ///   - onQueued: called after an e-mail was queued, so that the sender can start.
@@ -96,7 +97,7 @@ public final class Outbox: Mailer {
   }
 
   /// Sends e-mails that are due.
-  /// - Returns: how many e-mails were taken; 0 if none is due.
+  /// - Returns: how many e-mails were taken; 0 if no e-mail is due.
   public func send(by transport: any MailTransport, most: Int = 1) throws(StoreFailure) -> Int {
     let taken = try store.takeMails(most, leaseSeconds: Self.leaseSeconds, at: clock.wallTime())
     for mail in taken { try send(mail, by: transport) }
@@ -141,6 +142,7 @@ public final class Outbox: Mailer {
 }
 
 extension MailPage {
+  /// Makes the content of the e-mail from its kind.
   /// - Throws: `.internal` for a URL that an e-mail must not contain.
   fileprivate init(about kind: AccountMail.Kind) throws(EnrollError) {
     func link(_ text: String) throws(EnrollError) -> PageLink {

@@ -8,6 +8,7 @@ public import EnrollCrypto
 
 /// Limits how much work runs at once; further work waits.
 public protocol WorkGate: AnyObject, Sendable {
+  /// Waits for a free slot and takes it.
   /// - Returns: false if no slot became free in time. Do not call ``release()`` then.
   func acquire() -> Bool
   func release()
@@ -32,6 +33,7 @@ public final class PasswordHasher: Sendable {
     self.random = random
   }
 
+  /// Hashes a password with a new salt.
   /// - Returns: `$scrypt$log2 N$r$p$salt$hash`; salt and hash are in base64url.
   /// - Throws: `.busy` if too many passwords are being hashed.
   public func hash(_ password: Secret) throws(EnrollError) -> String {
@@ -43,6 +45,7 @@ public final class PasswordHasher: Sendable {
       + Base64URL.encode(hash.revealBytes())
   }
 
+  /// Whether the password has the stored hash.
   /// - Parameter stored: the text of ``hash(_:)``; nil if there is no user or no password.
   /// - Throws: `.busy`; `.internal` if the stored text is invalid.
   public func verify(_ password: Secret, against stored: String?) throws(EnrollError) -> Bool {

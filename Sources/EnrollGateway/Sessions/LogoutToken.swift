@@ -25,11 +25,12 @@ struct LogoutToken: Equatable {
   static let toleranceSeconds: Int64 = 300
   /// The longest validity. The specification recommends at most two minutes.
   static let longestSeconds: Int64 = 3_600
-  /// The validity of a token without `exp`: providers that follow a draft from before the final specification (2022)
-  /// do not send one.
+  /// The validity of a token without `exp`: providers that follow a draft from before the final specification (2022) do
+  /// not send `exp`.
   static let defaultSeconds: Int64 = 120
   private static let idLimit = 512
 
+  /// Checks the claims of a logout token.
   /// - Parameters:
   ///   - claims: the claims of a JWT whose signature was verified.
   ///   - provider: the configured issuer, or the template of issuers.

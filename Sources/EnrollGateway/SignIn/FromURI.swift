@@ -11,7 +11,7 @@ struct FromURI: Equatable {
   /// The limit in bytes: the URL is stored in a cookie, together with other values.
   static let longest = 1500
 
-  /// nil unless the URL without its query is one of the allowed URLs.
+  /// Parses the URL; nil unless the URL without its query is one of the allowed URLs.
   init?(_ text: String, allowed: [StrictURL]) {
     guard text.utf8.count <= Self.longest, let url = try? StrictURL(text), !url.hadFragment,
       allowed.contains(where: { url.hasSameBase(as: $0) })

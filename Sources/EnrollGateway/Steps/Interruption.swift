@@ -125,7 +125,8 @@ struct AppRefusal: Equatable {
   let error: String
   let description: String
 
-  /// - Parameter cause: the error behind the failure, if there is one.
+  /// What the app is told about this failure.
+  /// - Parameter cause: the error behind the failure, if there is such an error.
   init(_ failure: EnrollGatewayPages.Failure, cause: EnrollError?, provider label: String) {
     switch cause?.code {
     case .unsupported where cause?.isAboutPrompt ?? false:

@@ -25,7 +25,7 @@ public struct RecordID<Kind>: Sendable, Hashable, CustomStringConvertible {
     self.bytes = bytes
   }
 
-  /// nil if the text is not a canonical UUID.
+  /// Parses an id; nil if the text is not a canonical UUID.
   public init?(_ text: String) {
     let characters = Array(text.utf8)
     guard characters.count == 36 else { return nil }

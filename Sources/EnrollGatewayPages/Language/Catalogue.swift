@@ -13,6 +13,7 @@ struct Catalogue: Sendable {
     try self.init(CatalogueFile(json: json))
   }
 
+  /// Makes a catalogue from a text file.
   /// - Parameter base: the built-in catalogue that the file changes; nil for a new language.
   /// - Throws: ``CatalogueError/incomplete(_:missing:)`` if a text is in neither the file nor the base.
   init(_ file: CatalogueFile, over base: Catalogue? = nil) throws(CatalogueError) {

@@ -14,6 +14,7 @@ struct CatalogueFile: Sendable {
   /// The maximum size of the file in bytes.
   static let longest = 1 << 20
 
+  /// Reads a text file.
   /// - Parameter json: `{"language": "de", "name": "Deutsch", "direction": "ltr", "months": […], "texts": {…}, "failures": {…},
   ///   "mails": {…}}`.
   /// - Throws: ``CatalogueError``.

@@ -44,8 +44,9 @@ public struct Theme: Sendable {
   /// The corner radius of cards and controls, in pixels.
   let radius: Int
 
+  /// Makes a theme, and checks its colours.
   /// - Parameters:
-  ///   - product: 1 to 60 bytes.
+  ///   - product: the name of the product, 1 to 60 bytes.
   ///   - light, dark: the colours to change. If only the light accent is given, the dark accent is derived from it.
   ///   - radius: the corner radius, 0 to 24 pixels.
   /// - Throws: ``ThemeError``.

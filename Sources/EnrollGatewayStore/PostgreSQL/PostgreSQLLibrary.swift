@@ -17,6 +17,7 @@ enum PostgreSQLLibrary {
 
   private static let library = open(fileNames)
 
+  /// The functions of libpq, which is opened at the first call.
   /// - Throws: `.fault` if libpq is not installed or too old.
   static func functions() throws(StoreFailure) -> Functions { try library.get().functions }
 

@@ -6,6 +6,7 @@ import EnrollGateway
 import EnrollPosix
 
 enum SQLiteFault {
+  /// The failure of the store for a result code of SQLite.
   /// - Parameters:
   ///   - code: an extended result code.
   ///   - systemError: the errno behind the code, or 0.

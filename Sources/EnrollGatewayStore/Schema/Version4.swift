@@ -7,7 +7,7 @@
 import EnrollGateway
 
 extension Migration {
-  /// No audit entry younger than this is deleted.
+  /// The age in seconds below which no audit entry is deleted.
   static let youngestSeconds = AuditRetention.shortestDays * 86_400
 
   static let version4 = Migration(

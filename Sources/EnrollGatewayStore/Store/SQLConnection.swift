@@ -128,6 +128,7 @@ struct BegunSignIn {
 }
 
 extension SQLConnection {
+  /// Runs a statement, and reads each of its rows.
   /// - Returns: the result of `read` for each row.
   func rows<Record>(
     _ statement: SQLStatement, _ values: [SQLValue], _ read: (any SQLRow) -> Record
@@ -137,6 +138,7 @@ extension SQLConnection {
     return records
   }
 
+  /// Runs a statement, and reads its first row.
   /// - Returns: the result of `read` for the first row; nil if there is no row.
   func first<Record>(
     _ statement: SQLStatement, _ values: [SQLValue], _ read: (any SQLRow) -> Record
@@ -146,6 +148,7 @@ extension SQLConnection {
     return record
   }
 
+  /// Runs a statement that changes rows.
   /// - Returns: how many rows were changed.
   @discardableResult
   func change(_ statement: SQLStatement, _ values: [SQLValue]) throws(SQLFailure) -> Int {

@@ -14,8 +14,9 @@ final class ConnectionCensus: @unchecked Sendable {
 
   init(_ limits: ServerLimits) { self.limits = limits }
 
-  /// - Parameter address: nil for a trusted proxy, whose connections count only in the total.
-  /// - Returns: nil if the connection may stay; call ``release(_:)`` when it closes.
+  /// Counts a new connection, unless a limit is reached.
+  /// - Parameter address: the client's address; nil for a trusted proxy, whose connections count only in the total.
+  /// - Returns: why the connection is refused; nil if the connection may stay; call ``release(_:)`` when it closes.
   func admit(_ address: IPAddress?) -> Refusal? {
     condition.lock()
     defer { condition.unlock() }

@@ -29,6 +29,7 @@ struct RequestReader {
   /// True if the request begins with `HEAD`: an answer to it has no body, even if the rest of its first line is invalid.
   private(set) var isHead = false
 
+  /// Reads the next bytes of the connection.
   /// - Parameter bytes: not empty. They begin with the bytes that the last call did not consume.
   /// - Returns: how many of `bytes` are consumed, and the event.
   mutating func read(_ bytes: UnsafeRawBufferPointer, _ rules: HeadRules) -> (passed: Int, event: Event) {
@@ -73,7 +74,7 @@ struct RequestReader {
     }
   }
 
-  /// Returns the request, and resets the reader for the next one.
+  /// Returns the request, and resets the reader for the next request.
   private mutating func whole() -> Event {
     guard let head else { return .refused(.malformed) }
     let body = body

@@ -79,6 +79,7 @@ public final class Client: Sendable {
     }
   }
 
+  /// Opens a client with these options.
   /// - Throws: `.storeRefused`, `.storeIO` and related errors if the store cannot be used.
   public convenience init(_ options: ClientOptions) throws(EnrollError) {
     let clock = options.clock ?? SystemClock()
@@ -258,6 +259,7 @@ public final class Client: Sendable {
 
   var isClosed: Bool { readiness.withLock { $0.isClosed } }
 
+  /// Checks that the client can be used.
   /// - Throws: `.forked` in a child, `.handle` after ``close()``.
   func requireOpen() throws(EnrollError) {
     try fork.check()

@@ -96,6 +96,7 @@ final class ClosingTransport: Transport {
     EnrollError(.cancelled, "the client was closed; nothing was sent").unsent()
   }
 
+  /// Sends a request, unless the client is being closed.
   /// - Throws: `.cancelled` once the client is being closed; the errors of the transport.
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
     // The outbox sends with `gracePeriod`, so its requests already end with that period.

@@ -33,8 +33,8 @@ extension Client {
     return engine.registration.waitingAtOtherClients()
   }
 
-  /// Whether this transaction ended with tokens, or another transaction did so while this one was open. Tokens from a
-  /// renewal do not count.
+  /// Whether this transaction ended with tokens, or whether another transaction ended with tokens while this
+  /// transaction was open. Tokens from a renewal do not count.
   /// - Throws: `.notFound` for an unknown transaction; `.transactionExpired`.
   package func hasSignedIn(since transactionID: TransactionID) throws(EnrollError) -> Bool {
     try requireOpen()

@@ -6,7 +6,7 @@ public import EnrollSteps
 
 extension Client {
   /// Handles an activation or fallback link that reached the app (flows.md §3, §4).
-  /// - Throws: `.redirectMismatch` if the URL is neither one of `appLinks` nor `fallbackUri`; otherwise as
+  /// - Throws: `.redirectMismatch` if the URL is not one of `appLinks` and not `fallbackUri`; otherwise as
   ///   ``LinkStep/handleLink(_:listening:cancellation:)``.
   public func handleLink(
     _ url: String, until deadline: Instant, cancellation: (any Cancellation)?

@@ -68,6 +68,7 @@ final class UnsavedTokens: @unchecked Sendable {
     }
   }
 
+  /// Tries once to save the tokens.
   /// - Throws: why the store refused the tokens.
   private func attempt(_ entry: Entry) throws(EnrollError) {
     entry.trying.lock()

@@ -34,6 +34,7 @@ public enum DetachedStep: Sendable {
     }
   }
 
+  /// Reads a step from JSON.
   /// - Returns: nil for JSON that no process of this program wrote.
   public init?(_ json: JSON) {
     let transactionID = json["transaction"]?.string.map { TransactionID($0) }
@@ -166,6 +167,7 @@ extension Settlement {
     ])
   }
 
+  /// Reads a settlement from JSON.
   /// - Parameter state: the account's present state.
   /// - Returns: nil if the step settled no transaction.
   init?(detachedJSON json: JSON, state: RegistrationState) {

@@ -19,6 +19,7 @@ public final class PolledQueue: @unchecked Sendable {
   /// Runs the jobs of a retired queue.
   private let successor = WorkerPool(threads: 1, queue: .max, idleSeconds: 1)
 
+  /// Makes a queue with a descriptor of its own.
   /// - Throws: `.busy` if the process cannot open another descriptor.
   public convenience init() throws(EnrollError) { self.init(try EventDescriptor()) }
 
@@ -27,9 +28,11 @@ public final class PolledQueue: @unchecked Sendable {
   /// Readable while jobs wait. The queue owns it.
   public var descriptor: Int32 { event.descriptor }
 
+  /// Checks that this process may use the queue.
   /// - Throws: `.forked` in a child.
   public func requireUsable() throws(EnrollError) { try origin.check() }
 
+  /// Adds a job to the queue.
   /// - Parameter limit: the maximum number of jobs that may wait. A further job is refused.
   /// - Returns: false if the job will never run.
   public func submit(_ job: @escaping WorkerPool.Job, limit: Int = .max) -> Bool {
@@ -101,6 +104,7 @@ public final class PolledQueue: @unchecked Sendable {
     }
   }
 
+  /// Passes jobs to the successor until it refuses one.
   /// - Returns: the job that the successor refused. This thread is then the runner, and has to run the job. Called with
   ///   `exclusion` held.
   private func passUntilRefused() -> WorkerPool.Job? {

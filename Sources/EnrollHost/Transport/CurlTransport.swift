@@ -13,7 +13,7 @@ public import EnrollRules
 public import EnrollSteps
 import EnrollPosix
 
-/// The transport that is used if the host does not provide one. Any thread may send at any time.
+/// The transport that is used if the host does not provide a transport. Any thread may send at any time.
 public final class CurlTransport: Transport {
   public struct Options: Sendable {
     /// Allows http to `127.0.0.0/8`, `[::1]` and `localhost` (R19).
@@ -85,6 +85,7 @@ public final class CurlTransport: Transport {
     self.libraryNames = libraryNames
   }
 
+  /// Checks that the file of certificates can be opened.
   /// - Throws: `.configuration` (`caFile`) unless the file can be opened.
   func requireCertificates() throws(EnrollError) {
     if let caFile = options.caFile { try CertificateFile.check(caFile) }

@@ -12,6 +12,7 @@ struct RequestTarget: Equatable {
   /// Scheme, host and port, all that an error may show (R40).
   let display: String
 
+  /// Parses and checks the URL of a request.
   /// - Throws: `.invalidArgument` with the rule that the URL breaks, but not its path and query.
   init(_ text: String, allowsLoopbackHTTP: Bool) throws(EnrollError) {
     let url: StrictURL

@@ -21,12 +21,13 @@ public struct AuthorizationRequest: Sendable {
   /// A warning for the log if the request lacks a `prompt` that it should have; nil in most cases.
   public let warning: EnrollError?
 
+  /// Makes the authorize request of one sign-in.
   /// - Parameters:
   ///   - redirectURI: replaces the configured redirect URI by the same loopback redirect URI with the listener's port
   ///     (R4).
-  ///   - asksForLogin: adds a `prompt` (the configured one, `login` by default) to the options' prompt, so that another
-  ///     account can be chosen (flows.md §5). If the provider announces prompts, but none that lets the user choose an
-  ///     account, ``warning`` is set.
+  ///   - asksForLogin: adds the configured `prompt` (`login` by default) to the options' prompt, so that another
+  ///     account can be chosen (flows.md §5). If the provider announces prompts, but no prompt that lets the user
+  ///     choose an account, ``warning`` is set.
   ///   - wantsConsent: whether EnrollKit has observed that this provider issues a refresh token only after consent.
   ///   - activationToken: the token of the link that led to this request (flows.md §3).
   ///   - dpopKey: the key to which the code and its tokens will be bound (RFC 9449 §10).
@@ -104,6 +105,7 @@ extension AuthorizationRequest {
       flow: .registration(.init(.page(options.demands), isInBrowser: false)))
   }
 
+  /// The scopes that a sign-in requests.
   /// - Parameter metadata: the provider's metadata; nil if it is unknown.
   package static func scopes(
     _ configuration: Configuration, _ options: SignInOptions, at metadata: ProviderMetadata?
@@ -208,8 +210,9 @@ extension AuthorizationRequest {
     return query
   }
 
-  /// The configured parameters in their order, each replaced by the host's value if there is one; then the connection
-  /// that the user chose, under the provider's name for this parameter (flows.md §6); then the host's other parameters.
+  /// The configured parameters in their order, each replaced by the host's value if the host has set a value; then the
+  /// connection that the user chose, under the provider's name for this parameter (flows.md §6); then the host's other
+  /// parameters.
   private static func customParameters(
     _ configuration: Configuration, _ options: SignInOptions
   ) throws(EnrollError) -> [(String, String)] {

@@ -16,7 +16,7 @@ public struct SignInOptions: Sendable {
   public var loginHint: String?
   /// The longest time since the user signed in, in seconds; checked in the id_token (R26).
   public var maxAgeSeconds: Int64?
-  /// The id_token's `acr` must be one of these (R26).
+  /// The accepted values of the id_token's `acr` (R26).
   public var acrValues: [String]
   /// The user's languages as BCP 47 tags, the preferred language first.
   public var uiLocales: [String]
@@ -29,7 +29,7 @@ public struct SignInOptions: Sendable {
   public var recipient: Recipient?
   /// The message that is sent to ``recipient``.
   public var message: PasswordlessMessage
-  /// The host's own parameters; each replaces a configured one of the same name.
+  /// The host's own parameters; each replaces the configured parameter of the same name.
   public var parameters: [(String, String)]
   /// Whether the URL is opened later, for example because the host shows it or passes it on. Then the request
   /// is pushed only if pushing is required, because a provider keeps a pushed request for about a minute
@@ -71,6 +71,7 @@ extension SignInOptions {
 
   var demands: IDTokenDemands { IDTokenDemands(maxAgeSeconds: maxAgeSeconds, acrValues: acrValues) }
 
+  /// Checks the options before a URL is built.
   /// - Parameter scopes: the scopes that will be sent.
   /// - Throws: `.invalidArgument`, whose `field` names the option.
   package func check(sending scopes: [String]) throws(EnrollError) {

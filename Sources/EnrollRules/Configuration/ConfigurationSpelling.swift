@@ -12,6 +12,7 @@ enum ConfigurationSpelling {
   /// The names as this configuration spells them.
   case written(JSON)
 
+  /// The path of a key in the spelling of the interface.
   /// - Parameter path: a path in the names of the table, such as `choices[0].label`.
   func spelt(_ path: String) -> String {
     switch self {

@@ -67,7 +67,7 @@ public enum Registration: Equatable, Sendable {
 }
 
 extension Registration {
-  /// The `prompt` of the authorize request; nil for none.
+  /// The `prompt` of the authorize request; nil if the request has no `prompt`.
   package var prompt: String? {
     switch self {
     case .promptCreate: "create"

@@ -8,6 +8,7 @@ public struct ResourceIdentifier: Equatable, Sendable {
   public let text: String
   package let url: StrictURL
 
+  /// Parses and checks the URI of a resource.
   /// - Parameter field: the parameter or key with the URI, for errors.
   /// - Throws: `.invalidArgument` for anything but an https URL without a fragment. An http URL of a loopback address
   ///   is accepted only with `allowsLoopbackHTTP` (R19).
@@ -24,6 +25,7 @@ public struct ResourceIdentifier: Equatable, Sendable {
     self.url = url
   }
 
+  /// Checks that no parameter of the host conflicts with the requested resources.
   /// - Throws: `.invalidArgument` if the host's own parameters include `name`, which would change what the tokens are
   ///   for.
   static func requireUnset(_ name: String, _ configuration: Configuration) throws(EnrollError) {

@@ -5,7 +5,7 @@ public enum RetryAfter {
   /// The longest pause that a server can ask for.
   public static let maximumSeconds: Int64 = 3600
 
-  /// The seconds, 1 to ``maximumSeconds``; nil if the server sends no time, or an unreadable one. A date is compared
+  /// The seconds, 1 to ``maximumSeconds``; nil if the server sends no time, or an unreadable time. A date is compared
   /// with the response's Date, so that this machine's clock does not matter. If the response has no Date, the date is
   /// compared with this machine's clock.
   public static func seconds(of response: HTTPResponse) -> Int64? {

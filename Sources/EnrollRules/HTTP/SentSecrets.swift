@@ -71,14 +71,14 @@ package struct SentSecrets: Sendable {
     }
   }
 
-  /// A server's error description without secrets, printable and bounded; nil if there is none, or if it repeats a
-  /// secret, or may repeat one.
+  /// A server's error description without secrets, printable and bounded; nil if there is no description, or if it
+  /// repeats or may repeat a secret.
   func shown(description text: String?) -> String? {
     guard let text, !text.isEmpty, !areToldOf(in: text) else { return nil }
     return PrintableText.bounded(text, maximumBytes: EnrollError.maximumDescriptionBytes)
   }
 
-  /// The granted scopes, except the scopes that repeat a secret, or may repeat one.
+  /// The granted scopes, except the scopes that repeat or may repeat a secret.
   func hidden(inScopes scopes: [String]) -> [String] { scopes.filter { !areToldOf(in: $0) } }
 
   /// The response without the members and elements that repeat a secret.
@@ -110,7 +110,7 @@ package struct SentSecrets: Sendable {
 }
 
 extension EnrollError {
-  /// This error without the texts that repeat a secret, or may repeat one.
+  /// This error without the texts that repeat or may repeat a secret.
   package func hiding(_ sent: SentSecrets) -> EnrollError {
     let shown = oauthError.flatMap { sent.shown(errorCode: $0) }
     guard

@@ -11,6 +11,7 @@ enum SignatureRule {
     case unproven(EnrollError)
   }
 
+  /// Checks the signature of a token with these keys.
   /// - Throws: `.idTokenInvalid` for an algorithm that is not accepted, whatever the keys; the errors of OpenSSL.
   /// - Returns: unproven with `.keysUnavailable` if no key has the token's `kid`, or if the token has no `kid` and no
   ///   key fits; with the error of OpenSSL if this machine cannot use the key; otherwise with `.idTokenInvalid`.

@@ -15,6 +15,7 @@ public struct EndSessionRequest: Sendable {
   public let state: Secret?
   public let redirectURI: String?
 
+  /// Makes the URL that ends the provider's session.
   /// - Parameters:
   ///   - metadata: the provider's metadata; nil if it is unavailable now. Auth0's own protocol works without metadata.
   ///   - random: ``randomByteCount`` bytes for the state.
@@ -90,6 +91,7 @@ public struct EndSessionRequest: Sendable {
 public struct LogoutCallback: Equatable, Sendable {
   private let redirect: Redirect
 
+  /// Parses the URL of a callback.
   /// - Parameter configured: the configured redirect URI, whose scheme is accepted even without a dot (R2).
   /// - Throws: `.redirectMalformed` for a URL that R9 refuses, and for a repeated `state` (R8).
   public init(parsing text: String, configured: String? = nil) throws(EnrollError) {

@@ -23,7 +23,7 @@ public enum RegistrationCheck {
 
   public enum Answer: Equatable, Sendable {
     case known(subject: String, email: String?)
-    /// The back end has no account of the user. The host can offer to create one.
+    /// The back end has no account of the user. The host can offer to create an account.
     case unknownAccount
     /// The status is 401: the back end does not accept the access token.
     case refused(EnrollError)
@@ -56,6 +56,7 @@ public enum RegistrationCheck {
     return .known(subject: subject, email: body?["email"]?.string)
   }
 
+  /// Checks that the back end's answer is about the user of the tokens.
   /// - Parameters:
   ///   - subject: the id_token's `sub`; nil if there was no id_token. The answer is then compared with the profile's
   ///     `sub`.

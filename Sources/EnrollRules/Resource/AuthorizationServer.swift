@@ -37,6 +37,7 @@ package struct AuthorizationServer: Equatable, Sendable {
     return ASCII.equals(locations[1], locations[2]) ? Array(locations[..<2]) : locations
   }
 
+  /// Checks the published metadata of a server.
   /// - Parameters:
   ///   - named: the issuer, in the spelling of the host or resource that named the server.
   ///   - isOwnSpelling: whether the server's spelling is used if the two spellings differ only by the slash of an

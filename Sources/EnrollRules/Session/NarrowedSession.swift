@@ -31,7 +31,7 @@ extension TokenSet {
   }
 
   /// Whether a renewal of the session returned an access token for another resource, because the server bound the
-  /// refresh token to an audience: the audience whose renewal returned that refresh token. The tokens are not
+  /// refresh token to an audience. That is the audience whose renewal returned the refresh token. The tokens are not
   /// verified, only compared with each other.
   /// - Parameter epoch: the record's epoch when the refresh token was sent.
   func isBound(by accessToken: Secret, at epoch: UInt64) -> Bool {

@@ -33,6 +33,7 @@ public struct AccountName: Equatable, Hashable, Sendable {
     self.init(unchecked: try AccountName(text).text, realm: realm)
   }
 
+  /// Checks the name of an account.
   /// - Throws: `.invalidArgument` for an empty, too long or unprintable name.
   public init(_ text: String) throws(EnrollError) {
     let bytes = text.utf8

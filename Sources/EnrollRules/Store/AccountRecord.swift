@@ -11,7 +11,7 @@ public struct AccountRecord: Equatable, Sendable {
   /// notices that a response arrived too late.
   public var tokenEpoch: UInt64 = 0
   /// The epoch when the session's own access token was stored, if a renewal for another audience has increased
-  /// ``tokenEpoch`` since then; nil if both are the same.
+  /// ``tokenEpoch`` since then; nil if that epoch is ``tokenEpoch``.
   public var accessEpoch: UInt64?
   /// Tokens that the user confirmed.
   public var confirmed: TokenSet? {

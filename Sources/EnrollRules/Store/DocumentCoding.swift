@@ -6,6 +6,7 @@ package import EnrollJSON
 extension ProviderDocuments {
   package static let form = StoreForm<JSONObject>("provider", newest: 1)
 
+  /// The documents as text for the store.
   /// - Returns: UTF-8 text that ``init(decoding:of:as:)`` reads.
   package func encoded(of provider: ProviderName, as form: StoreForm<JSONObject> = form) -> Secret {
     StoreText.secret(
@@ -16,6 +17,7 @@ extension ProviderDocuments {
       ]))
   }
 
+  /// Reads the documents from the store's text.
   /// - Throws: as ``AccountDocument/init(decoding:as:)``; also `.storeCorrupt` for the documents of another provider.
   package init(
     decoding text: Secret, of provider: ProviderName? = nil, as form: StoreForm<JSONObject> = form

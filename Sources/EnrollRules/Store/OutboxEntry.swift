@@ -79,8 +79,7 @@ public struct OutboxEntry: Equatable, Sendable {
   /// The account whose browser is at the provider's logout page, as `AccountName.qualifiedName`: ``pause`` ends when the
   /// browser comes back. nil if the entry waits for no browser (flows.md §5).
   public var awaitedLogout: String?
-  /// Whether the server asked for ``pause``. If so, no other entry is sent to the same endpoint either, until the
-  /// pause ends.
+  /// Whether the server asked for ``pause``. If so, until the pause ends, no entry at all is sent to the same endpoint.
   public var isPauseAsked = false
 
   public init(

@@ -14,6 +14,7 @@ final class StrictObject {
   private var fault: EnrollError?
   private var isTold = false
 
+  /// Begins to read an object.
   /// - Parameter place: the object's path, for error texts.
   @inline(never)
   init(_ value: JSON, _ place: String) {

@@ -187,6 +187,7 @@ private struct StoredFlow {
       demands: demands, prompt: prompt, expectedSubject: expectedSubject, isSocial: isSocial)
   }
 
+  /// The flow with the members that were read.
   /// - Parameter step: distinguishes a one-time code from a link, and a browser from an e-mail; every other flow has
   ///   only one step.
   func flow(at step: RegistrationState.Step) -> TransactionRecord.Flow {

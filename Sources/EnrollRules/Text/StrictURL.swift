@@ -30,6 +30,7 @@ public struct StrictURL: Equatable, Sendable {
   public let query: Range<Int>?
   public let hadFragment: Bool
 
+  /// Parses a URL.
   /// - Parameter configured: a configured URL, whose private scheme is accepted although it has no dot (R2).
   /// - Throws: the fault of the URL.
   @_optimize(speed)
@@ -83,7 +84,8 @@ extension StrictURL {
     return !ASCII.isLetter(first)
   }
 
-  /// Whether scheme, host, port and path are the same, byte for byte; with `ignoringPort`, without the ports (R5).
+  /// Whether scheme, host, port and path are the same, byte for byte. With `ignoringPort`, the ports are not compared
+  /// (R5).
   public func hasSameBase(as other: StrictURL, ignoringPort: Bool = false) -> Bool {
     guard ignoringPort else {
       return bytes[..<path.upperBound].elementsEqual(other.bytes[..<other.path.upperBound])

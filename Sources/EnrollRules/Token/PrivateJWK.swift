@@ -5,6 +5,7 @@ import EnrollCrypto
 import EnrollJSON
 
 enum PrivateJWK {
+  /// Reads a private key.
   /// - Throws: `.configuration`; the error repeats no part of the text.
   static func read(
     _ text: String, field: String

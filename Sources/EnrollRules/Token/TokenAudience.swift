@@ -1,7 +1,7 @@
-// The audience of an access token that is requested in addition to the session's own: a resource server (RFC 8707 §2),
-// fewer scopes (RFC 6749 §6), or both. In all renewal steps an audience of nil means the session's own access token. A
-// resource is refused if it is not an absolute https URL, or has a fragment; scopes are refused if RFC 6749 §3.3 does
-// not allow them.
+// The audience of an access token that is requested in addition to the session's own access token: a resource server
+// (RFC 8707 §2), fewer scopes (RFC 6749 §6), or both. In all renewal steps an audience of nil means the session's own
+// access token. A resource is refused if it is not an absolute https URL, or has a fragment; scopes are refused if RFC
+// 6749 §3.3 does not allow them.
 
 /// The audience of an access token that is not the session's own access token.
 public struct TokenAudience: Equatable, Sendable {
@@ -13,6 +13,7 @@ public struct TokenAudience: Equatable, Sendable {
   /// The scopes in ascending order, without repetitions; empty if only a resource is named.
   public let scopes: [String]
 
+  /// The audience with this resource and these scopes.
   /// - Parameters:
   ///   - scopes: the scopes in any order; nil for no scopes.
   ///   - allowsLoopbackHTTP: whether `http` to a loopback address is allowed, too.
@@ -84,6 +85,7 @@ public struct TokenAudience: Equatable, Sendable {
 }
 
 extension Configuration {
+  /// The audience with this resource and these scopes, under the rules of this configuration.
   /// - Returns: nil if neither a resource nor scopes are given.
   /// - Throws: as ``TokenAudience/naming(resource:scopes:allowsLoopbackHTTP:)``.
   public func audience(resource: String?, scopes: [String]?) throws(EnrollError) -> TokenAudience? {

@@ -21,6 +21,7 @@ extension Provider {
     return try JSON.parse(Array(JSONEncoder().encode(memory)))
   }
 
+  /// Replaces the data about clients with the data in the JSON.
   /// - Throws: if the JSON is not a result of ``memory()``; nothing changes then.
   func remember(_ json: JSON) throws {
     let memory = try JSONDecoder().decode(Memory.self, from: Data(json.serialized()))

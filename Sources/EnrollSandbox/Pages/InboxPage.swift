@@ -22,6 +22,7 @@ struct Letter {
 }
 
 extension Page {
+  /// The page of the inbox.
   /// - Parameter letters: the e-mails and text messages, the oldest first.
   static func inbox(_ letters: [Letter]) -> Page {
     let items: [HTML] = letters.reversed().map { letter in

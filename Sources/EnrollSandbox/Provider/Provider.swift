@@ -35,6 +35,7 @@ public actor Provider {
   /// Users whom the host's back end does not know.
   var unknownUsers: Set<String> = []
 
+  /// Makes a provider with new keys.
   /// - Throws: if OpenSSL cannot generate the keys.
   public init(_ options: SandboxOptions = SandboxOptions(), issuer: String = "http://127.0.0.1") throws {
     self.options = options

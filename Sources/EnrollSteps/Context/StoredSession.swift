@@ -10,6 +10,7 @@ indirect enum StoredSession {
 }
 
 extension EngineContext {
+  /// The session of the account, read from the store.
   /// - Throws: `.illegalState` if the tokens wait for the user's confirmation; the errors of the store.
   func session() throws(EnrollError) -> StoredSession {
     if !isNative { return .none(standIn()) }

@@ -259,7 +259,7 @@ public final class ProviderDirectory: Sendable {
   /// The algorithm of the last verified id_token; nil if no id_token has been verified yet.
   var idTokenAlgorithm: SignatureAlgorithm? { cache.withLock { $0.idTokenAlgorithm } }
 
-  /// - Returns: the keys, and whether they were requested just now.
+  /// The issuer's keys, and whether they were requested just now.
   func keys(
     isOldGood: Bool = false, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> (JWKSet, wereFetched: Bool) {

@@ -12,6 +12,7 @@ public protocol Transport: AnyObject, Sendable {
   /// response must be awaited (``HTTPRequest/mustAwaitResponse``).
   func becomeReady(cancellation: any Cancellation)
 
+  /// Sends a request and waits for the response.
   /// - Throws: `.network` (not reached, connection lost), `.tls` (final: R19), `.timeout`, `.responseInvalid` (over
   ///   the limit, not HTTP), `.cancelled`. A response of any status is a response, not an error. If the body of a
   ///   response to a request with ``HTTPRequest/takesCutAnswer`` is incomplete, the response is returned as

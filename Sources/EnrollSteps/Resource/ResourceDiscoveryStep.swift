@@ -17,11 +17,12 @@ public struct ResourceDirectory: Sendable {
     self.allowsLoopbackHTTP = allowsLoopbackHTTP
   }
 
+  /// Finds the server of a resource.
   /// - Parameters:
   ///   - resource: an https URL without a fragment.
   ///   - issuer: one of the resource's servers; nil for the first server. If the resource has no metadata, this may be
   ///     any server.
-  ///   - challenge: the value of `WWW-Authenticate` of the resource's 401 or 403, if the host has one.
+  ///   - challenge: the value of `WWW-Authenticate` of the resource's 401 or 403, if the host has this header.
   /// - Throws: `.invalidArgument`; `.unsupported` for a resource that names no server, or for a server without S256;
   ///   `.responseInvalid` for metadata of another resource, and for metadata that violates the specifications;
   ///   `.issuerMismatch` for a server whose metadata has another issuer, and for an `issuer` that the resource does
@@ -94,6 +95,7 @@ public struct ResourceDirectory: Sendable {
     return try AuthorizationServer(withoutMetadataAt: resource, allowsLoopbackHTTP: allowsLoopbackHTTP)
   }
 
+  /// The metadata of a server.
   /// - Returns: nil for a server without metadata.
   private func server(
     _ issuer: Issuer, isNamedByResource: Bool, _ documents: inout PublicDocuments

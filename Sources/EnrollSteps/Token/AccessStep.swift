@@ -14,6 +14,7 @@ public final class AccessStep: EngineStep {
     self.renewals = renewals
   }
 
+  /// Decides whether the stored token can be used, or must be renewed first.
   /// - Parameter audience: nil for the session's own access token.
   /// - Throws: `.illegalState` while tokens wait for confirmation and no earlier session exists; the errors of the
   ///   store, except for a locked store, which is an outcome.

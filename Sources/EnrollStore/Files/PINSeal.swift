@@ -30,6 +30,7 @@ enum PINSeal {
       salt: salt, wrappedKey: try seal(key, wrapping, "key", lineage, random))
   }
 
+  /// Opens the account's own key with the PIN.
   /// - Returns: the account's own key; nil if the PIN is wrong.
   static func unwrap(
     _ envelope: PINEnvelope, with pin: Secret, lineage: String
@@ -50,6 +51,7 @@ enum PINSeal {
     return salt + (try seal(record.encoded(), try oneWrite(key, salt), "record", lineage, random))
   }
 
+  /// Opens a sealed record.
   /// - Returns: the record's bytes; nil if the record was sealed with another key, or was changed.
   static func open(_ sealed: [UInt8], key: Secret, lineage: String) throws(EnrollError) -> Secret? {
     guard sealed.count > saltCount else { return nil }

@@ -52,7 +52,7 @@ struct SealedFile: Sendable {
 
   /// Seals the content and saves it durably. Called with the lock of the file held.
   /// - Parameters:
-  ///   - last: the generation that is being replaced, 0 for none.
+  ///   - last: the generation that is being replaced, 0 for a new file.
   ///   - reserve: reserved space, which is used if the disk is full or the process has no free descriptor.
   /// - Returns: the generation, header and status of the new file.
   func save(

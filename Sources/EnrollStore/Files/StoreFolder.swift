@@ -1,6 +1,6 @@
 // The store's folder: the checks before it is used, and how its files are read (store.md, Damage and refusal). The
-// checks refuse relative paths, symbolic links, hard links, other owners, and permissions for other users. Unless the
-// caller allows network filesystems, the checks refuse those, too.
+// checks refuse relative paths, symbolic links, hard links, other owners, and permissions for other users. The checks
+// also refuse network filesystems, unless the caller allows them.
 
 import CPosix
 import EnrollRules
@@ -35,8 +35,8 @@ final class StoreFolder: Sendable {
     try StoreFolder(path, system, allowsNetworkFilesystem, makes: false)
   }
 
-  /// Opens a folder that is not a store, such as the folder of a key file. Only the owners and the permissions of the
-  /// files are checked, not those of the folder.
+  /// Opens a folder that is not a store, such as the folder of a key file. The owner and the permissions of each file
+  /// are checked, but not the owner and the permissions of the folder.
   /// - Throws: `.storeRefused`, also if there is no folder.
   convenience init(foreign path: String, system: any FileSystem) throws(EnrollError) {
     let path = try StoreFolder.absolute(path)

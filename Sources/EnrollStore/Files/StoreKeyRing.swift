@@ -234,7 +234,7 @@ final class StoreKeyRing: @unchecked Sendable {
       wanted.slots.append(KeysFile.Slot(provider: provider.name, keyID: key.id, wrapped: wrapped))
     }
 
-    // The new slots are first, so that a search finds them first. The old slots stay until the new ones have been read
+    // The new slots are first, so that a search finds them first. The old slots stay until the new slots have been read
     // back.
     var both = wanted
     both.slots += before.slots

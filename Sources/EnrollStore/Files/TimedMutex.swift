@@ -14,6 +14,7 @@ final class TimedMutex: @unchecked Sendable {
   private let condition = Condition()
   private var isHeld = false
 
+  /// Locks the mutex, and waits for at most `seconds`.
   /// - Throws: `.busy` after `seconds`; `.cancelled`, `.deadlineExceeded` if the current call is cancelled or timed
   ///   out.
   func lock(atMost seconds: Int64 = timeoutSeconds) throws(EnrollError) {

@@ -31,6 +31,7 @@ public final class PassphraseKeyProvider: KeyProvider {
   /// The last derived key. It is remembered, because creating a store and then opening it need the same key twice.
   private let derived = Guarded<Derived?>(nil, by: Mutex())
 
+  /// Makes a provider for this passphrase.
   /// - Parameter passphrase: nil if the host has no passphrase. A store with a passphrase then stays locked.
   public init(_ passphrase: Secret?, random: any RandomSource = SystemRandomSource()) {
     self.passphrase = passphrase

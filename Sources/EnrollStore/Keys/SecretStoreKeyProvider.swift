@@ -7,7 +7,7 @@ public import EnrollJSON
 public import EnrollPosix
 
 /// Wraps the store's keys with secrets in a `SecretStore`: each slot gets a new secret, so that replacing a slot never
-/// endangers the old one.
+/// endangers the old slot.
 public final class SecretStoreKeyProvider: KeyProvider {
   private static let itemCount = 12
 

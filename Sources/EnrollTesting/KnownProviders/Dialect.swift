@@ -114,7 +114,7 @@ public struct Dialect: Sendable {
 
   struct IDToken: Sendable {
     enum Presence: String, CaseIterable, Sendable { case openid, never }
-    /// Which claims the id_token has: name and e-mail address, only the name, or neither.
+    /// Which claims the id_token has: the user's name and e-mail address, only the name, or none of these claims.
     enum Claims: String, CaseIterable, Sendable { case full, name, thin }
     enum Shape: String, CaseIterable, Sendable { case boolean, text, absent }
     enum AuthTime: String, CaseIterable, Sendable { case always, whenAsked, absent }

@@ -50,6 +50,7 @@ final class DialectReader {
     try DialectReader(json(key), path: "\(path)/\(key)")
   }
 
+  /// Checks that every member was read.
   /// - Throws: ``DialectError`` if the object has members that were not read.
   func end() throws(DialectError) {
     if let member = object.members.first(where: { !seen.contains($0.key) }) {

@@ -190,6 +190,7 @@ struct MCP: EnrollCommand {
     if isCheck, snippet != nil { throw UsageError("--check and --snippet exclude each other.") }
   }
 
+  /// Checks the parameters of the command line.
   /// - Throws: for a parameter that the sign-in would refuse.
   private static func check(_ parameters: [String], sendsResource: Bool) throws(UsageError) {
     var members = JSONObject()

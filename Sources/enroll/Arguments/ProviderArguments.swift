@@ -150,7 +150,8 @@ struct ProviderArguments {
     ConfigurationDocument(settings.reduce(document.json) { $1.applied(to: $0) })
   }
 
-  /// - Parameter fallbackClient: the client id if none is given.
+  /// The provider that the command line names.
+  /// - Parameter fallbackClient: the client id to use if the command line names no client id.
   /// - Throws: `.usage` if the secret's file cannot be read; `.interrupted` by Ctrl-C while it is read from a pipe.
   func setup(scopes: [String], fallbackClient: String? = nil) throws(Failure) -> ProviderSetup? {
     guard resource == nil, issuer != nil || name != nil, let clientID = clientID ?? fallbackClient

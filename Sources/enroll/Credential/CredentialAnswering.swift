@@ -1,5 +1,5 @@
-// Answers a program's question: finds the account that is meant, and returns its token, or the reason why there is
-// none.
+// Answers a program's question: finds the account that is meant, and returns its token, or the reason why there is no
+// token.
 
 import EnrollCrypto
 import EnrollHost
@@ -27,6 +27,7 @@ struct CredentialAnswering {
     case answer(TokenCommand, username: String)
   }
 
+  /// Answers the question.
   /// - Returns: the exit status, one of ``CommandStatus``.
   func run() -> Int32 {
     let hosts = named ?? profiles?.hosts ?? CredentialHosts(named: [])

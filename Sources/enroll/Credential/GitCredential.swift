@@ -78,7 +78,7 @@ struct GitQuestion {
     case "get":
       return CredentialQuestion(
         wish: .token, target: target, answer: { answer($0, username ?? $1) },
-        // After `quit=1` git asks neither another helper nor the user, because neither has a password for this host.
+        // After `quit=1` git does not ask another helper or the user, because they have no password for this host.
         failed: { _ in "quit=1\n" })
     case "erase":
       guard let refused else { return CredentialQuestion(wish: .none) }

@@ -58,6 +58,7 @@ extension Bridge {
     begin(exchange)
   }
 
+  /// Handles a cancellation that the host has sent.
   /// - Returns: false if the cancellation has to be sent to the server.
   private func cancel(_ message: Message) -> Bool {
     guard let id = message.cancelledID, let cancelled = exchange(of: id) else {

@@ -40,7 +40,8 @@ extension Bridge {
     case .none(let ended, let isForgotten):
       exchange.endedSession = ended
       exchange.isClientForgotten = isForgotten
-      // The request is sent without a token: if the server needs one, the challenge of its 401 says which token.
+      // The request is sent without a token: if the server needs one, the challenge in its 401 says which token it
+      // needs.
       guard exchange.challenge != nil else { return send(exchange, nil) }
       awaitSignIn(exchange)
     case .later(let error, let seconds):
@@ -124,7 +125,7 @@ extension Bridge {
 
   // MARK: Refused tokens
 
-  /// Handles a 401: renews the token if one was sent; otherwise the user has to sign in.
+  /// Handles a 401: renews the token if the request carried a token; otherwise the user has to sign in.
   func unauthorized(_ exchange: Exchange) {
     guard exchange.kind != .closing else { return drop(exchange) }
     if exchange.lacksNonce {
@@ -136,7 +137,7 @@ extension Bridge {
         if exchange.kind != .listening { signIn.rememberRefusal(of: token) }
         return fail(exchange, freshTokenRefused)
       }
-      // The server refused this token right after a renewal, so it would refuse another one, too.
+      // The server refused this token right after a renewal, so it would refuse another token, too.
       if signIn.isRefused(token) { return fail(exchange, freshTokenRefused) }
     }
     exchange.challenge = exchange.header("WWW-Authenticate") ?? ""
@@ -230,7 +231,7 @@ extension Bridge {
         exchange.refusedToken = nil
         advance(exchange)
       }
-      // The stream of the server's own messages has the old token, so it is opened again with the new one.
+      // The stream of the server's own messages has the old token, so it is opened again with the new token.
       if let stream = all(where: { $0.kind == .listening }).first {
         legacy.lostStream = .init(lastEventID: stream.lastEventID)
         drop(stream)

@@ -14,7 +14,7 @@ enum TokenAnswer {
   case token(AccessToken)
   /// Nobody is signed in.
   /// - Parameters:
-  ///   - ended: why a session ended; nil if there was none.
+  ///   - ended: why a session ended; nil if there was no session.
   ///   - isForgotten: whether the server has forgotten the client.
   case none(ended: String?, isForgotten: Bool)
   /// The same call may succeed later.
@@ -62,8 +62,8 @@ final class BridgeTokens {
   /// Readable when a call has ended.
   var descriptor: Int32 { mailbox.event.descriptor }
 
-  /// Opens the account, if there is one. Opens it again if another process has saved a profile with another client,
-  /// because the session then belongs to that client.
+  /// Opens the account, if there is an account. Opens the account again if another process has saved a profile with
+  /// another client, because the session then belongs to that client.
   /// - Throws: for a store or a profile that cannot be used.
   func open() throws(Failure) {
     if let opened, let saved = savedProfile, !saved.hasSameClient(as: opened) { close() }
@@ -117,7 +117,7 @@ final class BridgeTokens {
     return (try? session.runningHere { () throws(Failure) in try session.read(client) })?.accessToken
   }
 
-  /// The user (`sub`) who is signed in; nil if there is none.
+  /// The user (`sub`) who is signed in; nil if no user is signed in.
   var storedUser: String? {
     guard let client else { return nil }
     return (try? session.runningHere { () throws(Failure) in try session.read(client) })?.profile?["sub"]?.string
@@ -146,7 +146,7 @@ final class BridgeTokens {
     return takeAnswers(only: exchange).first?.answer
   }
 
-  /// The answers of the calls that have ended since this was last called.
+  /// The answers of the calls that have ended since the last call of this function.
   func takeAnswers(only wanted: Exchange? = nil) -> [(exchange: Exchange, answer: TokenAnswer)] {
     mailbox.event.drain()
     var answers: [(exchange: Exchange, answer: TokenAnswer)] = []

@@ -35,9 +35,9 @@ enum SignInHelper {
   /// Starts a sign-in, unless one is in progress.
   /// - Parameters:
   ///   - login: the arguments of `enroll login`.
-  ///   - last: the record of the last sign-in. If another sign-in has ended since, this one does not start.
+  ///   - last: the record of the last sign-in. If another sign-in has ended after that sign-in, no sign-in starts.
   ///   - passphrase: opens the store.
-  /// - Returns: the process; nil if none could be started.
+  /// - Returns: the process; nil if no process could be started.
   static func start(
     _ files: SignInFiles, login: [String], challenge: String?, after last: SignInRecord?, passphrase: Secret?
   ) -> StartedSignIn? {
@@ -49,6 +49,7 @@ enum SignInHelper {
     return DetachedProcess.start([name] + words, input: order.serialized()).map { StartedSignIn($0) }
   }
 
+  /// Runs the internal command.
   /// - Returns: the exit status; nil for another command.
   static func run(_ given: [String]) -> Int32? {
     if given == words + [DetachedProcess.detachArgument] {

@@ -5,9 +5,9 @@ struct CommandRequest {
   var place: PlaceOptions
   /// Whether a user at the terminal may be asked for a passphrase or a PIN.
   var mayAsk = true
-  /// The provider from the command line, if the command accepts one.
+  /// The provider from the command line, if the command accepts a provider.
   var provider: NamedProvider?
-  /// The resource of the requested tokens, if there is one.
+  /// The resource for which tokens are requested; nil if tokens are for no resource.
   var resource: String?
   /// The command's name and its own options, for advice to run the command again.
   var attempt: [String]

@@ -39,7 +39,7 @@ struct OpenAccounts {
     if let index = index(of: client) { Self.stopObserving(open.remove(at: index)) }
   }
 
-  /// Forgets all clients.
+  /// Stops observing all clients and forgets them.
   /// - Returns: the clients that were open.
   mutating func removeAll() -> [Client] {
     defer { open = [] }
@@ -60,7 +60,7 @@ extension Client {
 }
 
 extension CommandSession {
-  /// Opens the account, and unlocks it with its PIN if it has one.
+  /// Opens the account. If the account has a PIN, unlocks it with the PIN.
   /// - Parameters:
   ///   - known: the configuration, if it was read before.
   ///   - account: replaces the account of the context.

@@ -19,6 +19,7 @@ extension CommandSession {
     }
   }
 
+  /// Cancels a pending transaction.
   /// - Parameter transactionID: nil for all pending transactions.
   func cancel(_ client: Client, _ transactionID: TransactionID?) throws(Failure) -> RegistrationState {
     try run { _ throws(EnrollError) in try client.cancel(transactionID) }

@@ -19,6 +19,7 @@ final class Waits {
   /// Makes the object that receives the result of a step on another thread.
   func answer<Value: Sendable>() -> Answer<Value> { Answer(waking: answers) }
 
+  /// Waits for the next event.
   /// - Parameters:
   ///   - milliseconds: the time after which the event is `.tick`; nil for no limit.
   ///   - listens: whether input on stdin is an event.

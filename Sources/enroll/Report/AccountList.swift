@@ -32,6 +32,7 @@ struct AccountList {
 
   private typealias Profile = (name: String?, configuration: ConfigurationDocument)
 
+  /// Reads the accounts of the store.
   /// - Parameter isAboutAll: whether all profiles are checked, even if one is in use.
   init(_ session: CommandSession, isAboutAll: Bool) throws(Failure) {
     let names: [String]
@@ -55,14 +56,14 @@ struct AccountList {
     }
   }
 
-  /// The configuration in use; if there is none, the configurations of all profiles.
+  /// The configuration in use; if no configuration is in use, the configurations of all profiles.
   /// - Throws: `.usage` if there is no configuration at all.
   static func configurations(_ session: CommandSession) throws(Failure) -> [ConfigurationDocument] {
     try profiles(session, isAboutAll: false).map { $0.configuration }
   }
 
-  /// The configuration in use; if there is none, all profiles, because each account in the store belongs to one
-  /// profile.
+  /// The configuration in use; if no configuration is in use, all profiles, because each account in the store belongs
+  /// to one profile.
   /// - Throws: `.usage` if the file that the user named does not exist, or if there is no profile at all.
   private static func profiles(_ session: CommandSession, isAboutAll: Bool) throws(Failure) -> [Profile] {
     if !isAboutAll, !session.place.isChosen {

@@ -8,10 +8,11 @@ struct AccountStatus {
   let ending: CommandStatus
   let headline: String
   let token: String
-  /// The next step for the user; nil if there is none.
+  /// The next step for the user; nil if there is no next step.
   let advice: Advice?
   let colour: Terminal.Colour
 
+  /// The status of an account in this state.
   /// - Parameters:
   ///   - kept: the stored data about the account.
   ///   - now: seconds since 1970.

@@ -49,6 +49,7 @@ struct Finding: Equatable {
 
   // MARK: The store
 
+  /// The findings about the store.
   /// - Parameters:
   ///   - found: nil if there is no store.
   ///   - path: the directory of the store.
@@ -115,6 +116,7 @@ struct Finding: Equatable {
     }
   }
 
+  /// The findings about files that cannot be opened.
   /// - Parameter named: files that another finding already names, because their wrong mode is why they cannot be
   ///   opened.
   private static func files(_ files: [StoredFile], except named: [String]) -> [Finding] {
@@ -161,6 +163,7 @@ struct Finding: Equatable {
       candidate.presence, isUsed: found.keyProviders.contains(SecretService.providerName))
   }
 
+  /// The finding about the desktop's keyring.
   /// - Parameter isUsed: whether the store's key is in the keyring.
   static func keyring(_ presence: KeyPresence, isUsed: Bool) -> Finding {
     switch presence {
@@ -206,7 +209,7 @@ struct Finding: Equatable {
     return findings
   }
 
-  /// The advice of the finding with this text; nil if there is none.
+  /// The advice of the finding with this text; nil if there is no such advice.
   static func advice(about text: String, in check: ProviderCheck) -> Advice? {
     check.findings.first { $0.text == text }.flatMap { advice($0) }
   }
@@ -233,7 +236,9 @@ struct Finding: Equatable {
   /// in seconds.
   private static let (noticeable, tolerable): (Int64, Int64) = (60, 300)
 
-  /// - Parameter ahead: seconds ahead of the provider's clock; nil if its responses have no date.
+  /// The finding about the difference of the clocks.
+  /// - Parameter ahead: how many seconds this machine's clock is ahead of the provider's clock; nil if the provider's
+  ///   responses have no date.
   static func clock(ahead: Int64?) -> Finding {
     guard let ahead else {
       return Finding("clock", .warning, "the provider's responses have no Date to compare it with")
@@ -248,6 +253,7 @@ struct Finding: Equatable {
       advice: verdict == .good ? nil : "Set this machine's clock: timedatectl set-ntp true")
   }
 
+  /// The finding about the browser.
   /// - Parameter hasDevices: whether the provider announces the device grant.
   static func browser(_ browser: Browser, hasDevices: Bool) -> Finding {
     guard let name = browser.name else {

@@ -25,6 +25,7 @@ struct RedirectHint {
   private let due: Instant
   private var isTold = false
 
+  /// Makes the hint for one sign-in.
   /// - Parameters:
   ///   - redirectURI: the redirect URI that was sent, with this attempt's port.
   ///   - secondsToOpen: how long the provider keeps the request, in seconds; nil for as long as the sign-in waits.

@@ -33,7 +33,7 @@ struct CargoSettings {
   }
 
   /// Adds the line to each registry of the host.
-  /// - Returns: false if the host has no registry, or if one has another credential provider.
+  /// - Returns: false if the host has no registry, or if one of its registries has another credential provider.
   mutating func add(_ line: String) -> Bool {
     let tables = self.tables
     guard !tables.isEmpty,

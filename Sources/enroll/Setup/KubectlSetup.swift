@@ -65,7 +65,7 @@ private struct KubernetesSettings {
   let user: String
   /// The contexts whose cluster is at the host.
   let contexts: [(name: String, user: String)]
-  /// The command line of ``user``; empty if there is none.
+  /// The command line of ``user``; empty if the file has no such user.
   let words: [String]
   let hasUser: Bool
 

@@ -84,6 +84,7 @@ struct ProfileSetup {
     entry.formats.contains(format) && entry.host.isSamePlace(as: host)
   }
 
+  /// Checks that the entry is for the token of this command.
   /// - Throws: `.usage` if the entry is for a token other than this command's.
   private func require(_ entry: ProfileHost) throws(Failure) {
     guard entry.resource != resource || entry.account != account else { return }

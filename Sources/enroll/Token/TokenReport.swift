@@ -13,6 +13,7 @@ struct TokenReport {
   /// Whether the outcome has a token that is not printed, because the user wants a new token.
   private let isTokenOld: Bool
 
+  /// The report about an outcome.
   /// - Parameter mustBeNew: true to print no token if it could not be renewed.
   init(_ outcome: AccessOutcome, mustBeNew: Bool) {
     self.outcome = outcome
@@ -49,7 +50,7 @@ struct TokenReport {
     return status.isOfThisMachine ? status : .unreachable
   }
 
-  /// The outcome's token, fresh or not; nil if there is none.
+  /// The outcome's token, fresh or not; nil if the outcome has no token.
   private var held: AccessToken? {
     switch outcome {
     case .valid(let token), .stale(let token, _): token
@@ -57,7 +58,7 @@ struct TokenReport {
     }
   }
 
-  /// The token to print; nil if there is none, or if it is too old.
+  /// The token to print; nil if there is no token, or if the token is too old.
   var token: String? { isTokenOld ? nil : held?.value.reveal() }
 
   /// Whether the token works for anyone who has it (RFC 6750).
@@ -87,7 +88,7 @@ struct TokenReport {
     return .object(members)
   }
 
-  /// The message to print; nil if the token needs none.
+  /// The message to print; nil if the token needs no message.
   func words(_ session: CommandSession, _ client: Client) throws(Failure) -> Failure? {
     switch outcome {
     case .valid(let token): return remark(about: token)

@@ -24,6 +24,7 @@ final class Batch: Sendable {
     self.send = send
   }
 
+  /// Records the answer to the request at this index.
   /// - Parameter answer: nil for a notification.
   func setAnswer(_ index: Int, _ answer: JSON?) {
     let all = answers.withLock { answers -> [JSON]? in

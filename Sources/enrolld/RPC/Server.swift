@@ -17,6 +17,7 @@ final class Server: Sendable {
   private let log: Log
   private let send: @Sendable (JSON) -> Void
 
+  /// Makes the server of one host.
   /// - Parameter send: queues a message for the host. Never waits.
   init(_ environment: SessionEnvironment, log: Log, send: @escaping @Sendable (JSON) -> Void) {
     self.log = log
@@ -56,6 +57,7 @@ final class Server: Sendable {
 
   func refuseUnframed(_ detail: String) { send(Reply.parseError(detail)) }
 
+  /// Handles one request, notification or answer.
   /// - Parameter answer: called exactly once; with nil if there is no answer.
   private func handle(_ json: JSON, _ answer: @escaping @Sendable (JSON?) -> Void) {
     switch IncomingMessage(json) {

@@ -230,7 +230,7 @@ static int threads(void) {
   return count;
 }
 
-/* The number of threads before the library starts any: one, or more under an emulator. */
+/* The number of threads before the library starts any: 1, or more under an emulator. */
 static int own_threads;
 
 /* Waits until there are at most this many threads, and returns how many there are. */

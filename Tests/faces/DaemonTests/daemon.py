@@ -33,7 +33,7 @@ class Refused(Exception):
 
 
 class Declined(Exception):
-    """A host's function raises this to answer with an error."""
+    """An exception that a host's function raises to answer with an error."""
 
     def __init__(self, code=-32603, status=None, **data):
         super().__init__(code, status)

@@ -30,7 +30,7 @@ class Conversation(unittest.TestCase):
         self.addCleanup(self.daemon.__exit__)
 
     def answer(self, text):
-        """The answer to one message; None if there is none."""
+        """The answer to one message; None if there is no answer."""
         self.daemon.post(text if isinstance(text, bytes) else text.encode())
         mark = self.daemon.start("expiry.check", {"expiresAt": 1, "now": 0})
         first = None

@@ -47,7 +47,7 @@ def system(release):
 
 
 class Chroot:
-    """One system: `Chroot.of("bookworm")` makes a fresh one."""
+    """One system: `Chroot.of("bookworm")` makes a fresh system."""
 
     def __init__(self, root):
         self.root = Path(root)

@@ -1,4 +1,4 @@
-"""C programs and libraries of the tests: compiled when a test needs one, for the platform under test."""
+"""C programs and libraries of the tests: compiled for the platform under test, when a test needs them."""
 
 import functools
 

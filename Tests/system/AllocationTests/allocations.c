@@ -371,7 +371,7 @@ static long all_outstanding(void) {
 static void enter_undisturbed(void) { enter(); }
 static void leave_undisturbed(void) { leave(); }
 
-/* - Returns: whether the stretch reached its n-th allocation. */
+/* Makes the n-th allocation of the stretch fail. Returns whether the stretch reached that allocation. */
 static int disturb(const struct stretch *stretch, long n, long *before) {
   report->at = n;
   report->is_told = report->is_lost = 0;
@@ -394,7 +394,8 @@ static int disturb(const struct stretch *stretch, long n, long *before) {
   return 1;
 }
 
-/* - Returns: whether there is a next n. */
+/* Makes the n-th allocation fail, for n = first, first + step, … up to last; with cold, only for the first n.
+   Returns whether there is a next n. */
 static int child(const struct stretch *stretch, long first, long step, long last) {
   if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, curl_own_malloc, curl_own_free, curl_own_realloc, curl_own_strdup,
                            curl_own_calloc) != CURLE_OK)
@@ -421,7 +422,8 @@ static int child(const struct stretch *stretch, long first, long step, long last
   return is_more;
 }
 
-/* Checks that the next process works, after OpenSSL lost an algorithm in the previous one. - Returns: 1. */
+/* Checks that the next process works, after OpenSSL lost an algorithm in the previous process. - Returns: 1.
+   */
 static int next_process_works(void) {
   report->is_lost = 0;
   fflush(stdout);

@@ -64,7 +64,8 @@ def scenarios(options, patterns):
 
 
 def run(face, wire, names, variables):
-    """- Returns: the verdict of each scenario, with the tests' explanation."""
+    """Plays all scenarios from one face. Returns the verdict of each scenario, with the tests'
+    explanation."""
     folder = RESULTS / f"{face}-{wire}"
     folder.mkdir(parents=True)
     known = folder / "expected"

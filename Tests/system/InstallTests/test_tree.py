@@ -149,7 +149,7 @@ class TreeTests(unittest.TestCase):
         for name in ("played", "temporary"):
             (folder / name).mkdir(parents=True)
         program = folder / "played/install"
-        # The second installation runs completely inside the first one.
+        # The second installation runs completely inside the first installation.
         other = f"PREFIX=/other DESTDIR={folder}/other {TOP}/scripts/install install"
         first = f"[ -e {folder}/once ] || {{ touch {folder}/once; {other}; }}"
         program.write_text(f'#!/bin/sh\n{first}\nexec /usr/bin/install "$@"\n')

@@ -63,7 +63,7 @@ class Tab:
         return self
 
     def type(self, **fields):
-        """Fills fields in, by their ids, and presses Enter in the last one."""
+        """Fills fields in, by their ids, and presses Enter in the last field."""
         for field, text in fields.items():
             self.page.focus(f"#{field}")
             self.page.keyboard.press("Control+A")

@@ -78,7 +78,8 @@ def registrations(server, since):
 
 
 def registered_client(server, since):
-    """The client that was registered after the first `since` exchanges of the record; None if there is none.
+    """The client that was registered after the first `since` exchanges of the record; None if no client was
+    registered.
 
     The registration names its authentication method, so the server refuses none of the client's requests."""
     answer = next((json.loads(row["answer"]) for row in registrations(server, since) if row["status"] == 201), None)

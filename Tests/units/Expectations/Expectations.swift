@@ -5,7 +5,7 @@
 import Foundation
 public import Testing
 
-/// Records an issue unless the value equals the expected one. The test continues.
+/// Records an issue unless the value equals the expected value. The test continues.
 public func expect<Value: Equatable>(
   _ value: Value, is expected: Value, _ comment: @autoclosure () -> Comment? = nil,
   sourceLocation: SourceLocation = #_sourceLocation
@@ -14,7 +14,7 @@ public func expect<Value: Equatable>(
   record("\(shown(value)) is not \(shown(expected))", comment(), sourceLocation)
 }
 
-/// Records an issue if the value equals the other one. The test continues.
+/// Records an issue if the value equals the other value. The test continues.
 public func expect<Value: Equatable>(
   _ value: Value, isNot other: Value, _ comment: @autoclosure () -> Comment? = nil,
   sourceLocation: SourceLocation = #_sourceLocation

@@ -1,5 +1,5 @@
-// Compares the measured values of the dialects with the recordings of the real servers, if those are present.
-// Recorded values are in no file of this repository.
+// Compares the measured values of the dialects with the recordings of the real servers, if the recordings are present.
+// No file of this repository contains recorded values.
 
 import EnrollJSON
 import EnrollTesting

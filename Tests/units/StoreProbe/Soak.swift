@@ -136,6 +136,7 @@ struct Soak {
     return clients
   }
 
+  /// Runs the test for this many days of the fake clock.
   /// - Returns: one line of figures, and one line for each problem.
   mutating func run(days: Double) throws(EnrollError) -> [String] {
     let steps = Int(days * 86_400) / Int(Self.step)

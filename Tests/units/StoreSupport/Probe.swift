@@ -19,6 +19,7 @@ package final class Probe {
       .path
   }()
 
+  /// Starts a probe.
   /// - Parameter wrapper: the words of a program that runs the probe, before the probe's path.
   package init(_ arguments: [String], within wrapper: [String] = []) throws {
     var input: [Int32] = [-1, -1]

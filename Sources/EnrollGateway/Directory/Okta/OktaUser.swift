@@ -12,7 +12,7 @@ struct OktaUser: Equatable {
   var name: String?
   var hasPassword: Bool
 
-  /// nil if the JSON is not a user.
+  /// Reads a user from JSON; nil if the JSON is not a user.
   init?(_ json: JSON) {
     let profile = json["profile"]
     guard let id = json["id"]?.string, (1...255).contains(id.utf8.count),
@@ -45,6 +45,7 @@ struct OktaUser: Equatable {
       || email.map { ASCII.equalsIgnoringCase($0, address.key) } ?? false
   }
 
+  /// The user as a person of the directory.
   /// - Throws: `.fault` if the state is missing or unknown.
   func person() throws(DirectoryFailure) -> DirectoryPerson {
     guard let state else { throw .fault("the directory names a state that the gateway does not know") }

@@ -19,7 +19,7 @@ struct SCIMUser: Equatable {
 
   static let schema = "urn:ietf:params:scim:schemas:core:2.0:User"
 
-  /// nil if the JSON is not a user.
+  /// Reads a user from JSON; nil if the JSON is not a user.
   init?(_ json: JSON) {
     guard let id = json["id"]?.string, (1...255).contains(id.utf8.count) else { return nil }
     self.id = id
@@ -59,6 +59,7 @@ struct SCIMUser: Equatable {
     }
   }
 
+  /// The user as a person of the directory.
   /// - Parameter asked: the address by which the user was found.
   func person(asked: EmailAddress?) -> DirectoryPerson {
     // The requested address in the directory's spelling; without a requested address, the user's first address.

@@ -99,6 +99,7 @@ struct AccountPages: GatewaySteps {
 }
 
 extension Views {
+  /// The page on which the user chooses a way to sign in.
   /// - Parameter carried: the parameters that every link gets, so that the destination is kept.
   func choice(
     _ providers: [SignInProvider], isSignUp: Bool, carrying carried: [(String, String)], hasEmail: Bool,

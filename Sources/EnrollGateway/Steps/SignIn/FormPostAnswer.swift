@@ -22,7 +22,7 @@ struct FormPostAnswer: Equatable {
   static let again = "again"
   private static let codeLimit = 2_048
 
-  /// nil if the form is not a provider's answer.
+  /// Reads the fields of a form; nil if the form is not a provider's answer.
   init?(_ form: Parameters) {
     guard let state = form["state"], Self.isPlain(state, atMost: 512),
       form["code"].map({ Self.isPlain($0, atMost: Self.codeLimit) }) ?? true,
@@ -63,6 +63,7 @@ struct FormPostAnswer: Equatable {
 }
 
 extension SignInCallback {
+  /// Answers a form with which a provider sent the browser back.
   /// - Parameter name: the name of the provider. The callback of a provider that does not answer by form has no POST.
   func handleFormCallback(_ request: WebRequest, _ name: String) throws(Interruption) -> WebResponse {
     let provider = try services.provider(name)

@@ -16,6 +16,7 @@ package protocol ExchangeReceiver: AnyObject {
   func receivedHead(status: Int, headers: [HTTPHeader])
   /// A piece of the body. No exchange may be started or stopped here.
   func receivedBody(_ bytes: UnsafeRawBufferPointer) -> BodyReceipt
+  /// The exchange has ended.
   /// - Parameter failure: nil after a complete response.
   func ended(_ failure: EnrollError?)
 }
@@ -107,6 +108,7 @@ package final class StreamingExchanges {
   private let options: CurlTransport.Options
   private var running: [StreamedExchange] = []
 
+  /// Opens libcurl for exchanges with these options.
   /// - Throws: `.unsupported` (no libcurl), `.outOfMemory`.
   package convenience init(_ options: CurlTransport.Options) throws(EnrollError) {
     let library = try CurlLibrary.open()

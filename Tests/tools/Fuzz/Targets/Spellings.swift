@@ -1,4 +1,4 @@
-// Encodings of bytes: a text that is decoded and encoded again is the same.
+// Encodings of bytes: a text that is decoded and encoded again must not change.
 
 import EnrollRules
 

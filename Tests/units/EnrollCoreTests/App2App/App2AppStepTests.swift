@@ -247,7 +247,7 @@ struct App2AppStepTests {
     bench.gateway.next(Self.tokens)
     _ = try engine.signIn.resume(bench.answer(), transactionID: second.transactionID, cancellation: nil)
     expect(bench.gateway.lastBody["sessionID"], is: .string("session-2"))
-    // The other transaction is now the only pending one.
+    // The other transaction is now the only pending transaction.
     bench.gateway.next(Self.tokens)
     let settled = try engine.signIn.resume(bench.answer(), cancellation: nil)
     expect(settled.transactionID, is: first.transactionID)

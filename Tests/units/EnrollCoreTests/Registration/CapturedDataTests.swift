@@ -105,7 +105,7 @@ struct CapturedDataTests {
     bench.clock.advance(seconds: 3550)
     _ = try engine.access()
     let after = try bench.record.captured(bench.record.confirmed)
-    // profile and id_token: updated, kept if the response has none.
+    // profile and id_token: updated, kept if the response has no such value.
     expect(after.profile?["name"], is: .string(givesIDToken ? "Alice Renamed" : "Alice Example"))
     expect((after.idToken == before.idToken), is: !givesIDToken)
     // access_token and expires_at: updated.

@@ -1,4 +1,4 @@
-// Tokens for audiences: which ones are requested, and whether the provider granted the request.
+// Tokens for audiences: which tokens are requested, and whether the provider granted the request.
 
 import EnrollRules
 import EnrollSteps

@@ -21,10 +21,11 @@ final class ServerWorld {
   static let clientID = "service.example"
   static let secret = "what only the server knows"
 
+  /// Makes a gateway whose only provider imitates a real service.
   /// - Parameters:
   ///   - name: the provider's name at the gateway.
   ///   - imitating: the provider's id among the known providers.
-  ///   - keys: further keys of its configuration, besides `clientId`.
+  ///   - keys: further keys of the provider's configuration, in addition to `clientId`.
   init(
     _ name: String, imitating id: String, proof: ProviderForServers.Proof = .secret, _ keys: [(String, JSON)]
   ) throws {

@@ -139,6 +139,7 @@ final class ModelDisk: FileSystem, @unchecked Sendable {
   private let after: @Sendable (ModelDisk) -> Void
   private let ignoresSyncs: Bool
 
+  /// Makes a disk with the content of an image.
   /// - Parameters:
   ///   - ignoresSyncs: whether syncs of files have no effect. With such a disk, the tests must find faults.
   ///   - after: called after each operation that changes something.

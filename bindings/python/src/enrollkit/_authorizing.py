@@ -182,8 +182,8 @@ class Exchange:
         return place is not None and place.origin == self._origin
 
     def leave(self) -> None:
-        """Records that a redirect went to another origin: no later request gets a token, not even one to
-        the first origin."""
+        """Records that a redirect went to another origin: no later request gets a token, not even a request
+        to the first origin."""
         self._origin = None
 
     def proof_target(self, method: str, place: Place) -> Optional[Tuple[str, str]]:

@@ -50,7 +50,7 @@ class Question:
         self.method = method
         self.parameters = parameters
         self.parts: Optional[Parts] = None
-        """The program's parts that answer; None if there are none."""
+        """The program's parts that answer; None if the program has no such parts."""
         self.is_over = False
         """The daemon no longer waits for the answer."""
         self.give_up: Callable[[], object] = lambda: None
@@ -285,7 +285,7 @@ class Threads:
                 work()
             except Exception:
                 LOG.exception("an answer for the daemon failed")
-            # While the thread waits for its next job, it must hold no reference to the last one.
+            # While the thread waits for its next job, it must hold no reference to the last job.
             del work
             with self._lock:
                 self._idle += 1
