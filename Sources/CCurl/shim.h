@@ -110,8 +110,8 @@ static inline CURLcode enroll_curl_forbid_key_log(const struct enroll_curl *curl
   CURLcode code = curl->easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, enroll_curl_drop_key_log);
   return code != CURLE_OK ? code : curl->easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)curl);
 }
-// Whether SSLKEYLOGFILE named a file when libcurl was initialised, or names one now: libcurl or its TLS library may
-// then write TLS secrets to it.
+// Whether SSLKEYLOGFILE named a file when libcurl was initialised, or names a file now. libcurl or its TLS library may
+// then write TLS secrets to that file.
 static inline int enroll_curl_logs_keys(const struct enroll_curl *curl) {
   return curl->found_key_log || enroll_curl_is_key_log_wanted();
 }
@@ -184,7 +184,7 @@ static inline int enroll_curl_list_append(const struct enroll_curl *curl, struct
   *list = longer;
   return 1;
 }
-// Wipes the lines, because they have credentials, then frees them.
+// Wipes the lines, because they contain credentials, then frees the list.
 static inline void enroll_curl_list_free(const struct enroll_curl *curl, struct curl_slist *list) {
   for (struct curl_slist *item = list; item; item = item->next) {
     memset(item->data, 0, strlen(item->data));

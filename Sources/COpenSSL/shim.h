@@ -108,8 +108,8 @@ static inline int enroll_evp_key_pair(void) { return EVP_PKEY_KEYPAIR; }
 static inline void enroll_wipe_memory(void *memory, size_t size) {
   if (size == 0) return;
   memset(memory, 0, size);
-  // The compiler assumes that this statement reads the zeroes, so it does not remove them. Not every system has
-  // explicit_bzero(3).
+  // The compiler assumes that this statement reads the zeroes, so the compiler does not remove the code that writes
+  // them. Not every system has explicit_bzero(3).
   __asm__ volatile("" : : "r"(memory) : "memory");
 }
 // Whether two blocks of memory have the same bytes. The duration does not depend on the bytes.

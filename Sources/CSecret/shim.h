@@ -76,7 +76,7 @@ static inline int enroll_secret_is_silence(
   return strcmp(domain, "g-dbus-error-quark") == 0 && (error->code == 4 || error->code == 12 || error->code == 20);
 }
 
-// Opens the library by name; NULL on failure. It is never closed, because GLib's threads may still run.
+// Opens the library by name; NULL on failure. The library is never closed, because GLib's threads may still run.
 static inline void *enroll_secret_open(const char *name) {
   return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }

@@ -220,8 +220,8 @@ enum TokenCopy {
     return error.pointee.struct_size >= enroll_error.firstSize
   }
 
-  /// Copies a fresh token, if there is one in memory, if this thread may request it, and if it fits into the buffer
-  /// with its NUL.
+  /// Copies the token in memory, if it is fresh, if this thread may request it, and if it fits into the buffer together
+  /// with a NUL.
   static func fromMemory(
     _ client: UInt, _ minimumLifetime: Int64, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int
   ) -> (count: Int, expiresAt: UnixTime)? {

@@ -16,7 +16,7 @@ public final class Secret: @unchecked Sendable, Equatable {
     count = bytes.count
   }
 
-  /// Creates `count` bytes, which `fill` writes in place; bytes that it does not write are zero. They are wiped if
+  /// Creates `count` bytes, which `fill` writes in place; bytes that it does not write are zero. The bytes are wiped if
   /// `fill` throws.
   public convenience init(
     count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(CryptoError) -> Void
@@ -57,7 +57,7 @@ public final class Secret: @unchecked Sendable, Equatable {
     if isCopied == nil { storage.copyBytes(from: text.utf8) }
   }
 
-  /// Passes the bytes to `body`. They are valid only while `body` runs.
+  /// Passes the bytes to `body`. The bytes are valid only while `body` runs.
   /// - Throws: the error of `body`.
   public func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -70,7 +70,7 @@ public final class Secret: @unchecked Sendable, Equatable {
     UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(storage)[..<count])
   }
 
-  /// A copy of the text, only for code that must send it or pass it on. The caller has to protect the copy.
+  /// A copy of the text, only for code that must send the text or pass it on. The caller has to protect the copy.
   public func reveal() -> String {
     withBytes { String(decoding: $0, as: UTF8.self) }
   }

@@ -11,7 +11,7 @@ import Foundation
 
 /// The reason to send a request again after a 401.
 enum ExchangeStep: Equatable {
-  /// The request needs its own proof, because it follows a redirect.
+  /// The new request needs its own proof, because a redirect leads to another URL.
   case proof
   /// The server requires a proof with this nonce.
   case nonce(String)

@@ -54,7 +54,7 @@ package struct ErrorAnswer: Equatable, Sendable {
   }
 
   /// The line for the host, without a line end.
-  /// - Parameter id: the bytes of the request's `id`; nil if it could not be read.
+  /// - Parameter id: the bytes of the request's `id`; nil if the `id` could not be read.
   package func line(id: [UInt8]?) -> [UInt8] {
     let known = JSON.object([
       ("reason", reason.map { .string($0.rawValue) }), ("command", command.map { .string($0) }),

@@ -1,5 +1,5 @@
-// The lines that a host sends: each line is one message. A line above the limit is not kept in memory. Its `id` is
-// still read, so that the host gets an error for its request.
+// The lines that a host sends: each line is one message. A line above the limit is not kept in memory. The `id` in such
+// a line is still read, so that the host gets an error for its request.
 
 /// Splits the input of a bridge into lines.
 package struct HostLines {

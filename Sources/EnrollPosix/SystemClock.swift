@@ -8,7 +8,7 @@ public import EnrollSteps
 public final class SystemClock: Clock {
   private let boot: String
 
-  /// Reads the boot id once. It cannot change while the process lives.
+  /// Reads the boot id, which cannot change while the process lives.
   public init() {
     boot = SystemClock.readBootID()
   }

@@ -1,5 +1,5 @@
-// Random bytes from the system's generator (getrandom(2) on Linux). It needs no descriptor and no new seed after a
-// fork, and it reports an error if it has no random bytes.
+// Random bytes from the system's generator (getrandom(2) on Linux). The generator needs no descriptor, and no new seed
+// after a fork. It reports an error if it has no random bytes.
 
 import CPosix
 public import EnrollRules

@@ -1,12 +1,12 @@
-// `serve` reads its signals from a descriptor (signalfd(2)), so they must be blocked before one arrives: by default
-// SIGHUP ends a program. This code runs before the libraries of the program are initialized, and long before `main`. A
-// signal can still end the program while the system's loader maps it, unless the program is started with SIGHUP
-// blocked or ignored.
+// `serve` reads its signals from a descriptor (signalfd(2)), so the signals must be blocked before the first signal
+// arrives: by default SIGHUP ends a program. This code runs before the libraries of the program are initialized, and
+// long before `main`. A signal can still end the program while the system's loader maps it, unless the program is
+// started with SIGHUP blocked or ignored.
 
 import CPosix
 
-/// Blocks the signals of ``ServiceSignals`` if the command is `serve`. It uses only the C library: Swift's runtime is
-/// not ready yet.
+/// Blocks the signals of ``ServiceSignals`` if the command is `serve`. The function uses only the C library: Swift's
+/// runtime is not ready yet.
 @section(".preinit_array") @used
 private let blockEarly: @convention(c) (CInt, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Void =
   {

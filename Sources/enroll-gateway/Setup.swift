@@ -290,7 +290,8 @@ struct Setup {
         field: "metrics")
     }
     var options = ServerSettings(addresses: [address], port: port, publicOrigin: "http://\(text)")
-    // A page of another site whose name resolves to this address (DNS rebinding) is refused by its `Host`.
+    // A page of another site whose name resolves to this address (DNS rebinding) is refused because of its `Host`
+    // header.
     options.hosts = .loopback
     options.methods = [.get]
     options.limits.bodyBytes = 0

@@ -1,7 +1,7 @@
 // An argument with the type of its value. A command uses the parameter to read that value, as in `values[port]`.
 
-/// An argument, and the conversion of its texts to a value. Every text that ``Argument/expectation`` accepts can be
-/// converted.
+/// An argument, and a function that converts its texts to a value. Every text that ``Argument/expectation`` accepts can
+/// be converted.
 package struct Parameter<Value>: Sendable {
   package let argument: Argument
   /// Converts the given texts, in their order.

@@ -10,7 +10,7 @@ package struct Values: Sendable {
     parameter.value(texts(parameter.argument) ?? [])
   }
 
-  /// Whether the parameter was given. If it was not, its value is the default.
+  /// Whether the parameter was given. A parameter that was not given has its default value.
   package func has<Value>(_ parameter: Parameter<Value>) -> Bool { texts(parameter.argument) != nil }
 
   /// The texts that were given for an argument, for a command whose arguments come from a table.

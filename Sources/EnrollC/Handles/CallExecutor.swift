@@ -1,5 +1,5 @@
-// Runs started calls. Each call calls back exactly once, on the thread of the callbacks, even if it is cancelled or the
-// client is closed meanwhile.
+// Runs started calls. Each call calls back exactly once, on the thread of the callbacks, even if the call is cancelled
+// or the client is closed meanwhile.
 
 import CEnroll
 import EnrollRules
@@ -59,7 +59,7 @@ final class CallExecutor: Sendable {
     }
   }
 
-  /// Makes the call and its handle. Both are removed again if `start` throws.
+  /// Makes the call and its handle. The call and the handle are removed again if `start` throws.
   private func begin(
     _ pending: UnsafeMutablePointer<OpaquePointer?>?, _ start: (StartedCall) throws(EnrollError) -> Void
   ) throws(EnrollError) {

@@ -4,8 +4,8 @@
 public import EnrollRules
 public import EnrollJSON
 
-/// A row of ``CommandTable``. A class, because every request passes a command from thread to thread, and a command's
-/// schemas are large.
+/// A row of ``CommandTable``. This type is a class, because every request passes a command from thread to thread, and a
+/// command's schemas are large.
 public final class Command: Sendable {
   /// The kind of thread on which a command may run.
   public enum Kind: String, Sendable, CaseIterable {
@@ -50,7 +50,7 @@ public final class Command: Sendable {
   /// The specifications of the command, with their sections; nil for a command that is EnrollKit's own.
   public let source: String?
   let body: Body
-  /// Returns the result of a parked command if it is in memory already; nil if the command has to start work.
+  /// Returns the result of a parked command if the result is in memory already; nil if the command has to start work.
   let known: (@Sendable (Invocation) -> JSON?)?
 
   convenience init(

@@ -8,7 +8,8 @@ import COpenSSL
 enum OpenSSL {
   static let fileName = ENROLL_POSIX_LIBCRYPTO
 
-  // Unsafe: the table is written once, with every function, before any caller gets it, and is never freed.
+  // Unsafe: the table is written once, with every function, before any caller gets the table, and the table is never
+  // freed.
   private nonisolated(unsafe) static let library = open(fileName)
 
   /// - Throws: `.missing`.

@@ -53,7 +53,7 @@ public enum Unlinking: Sendable, Equatable {
   /// The identity was removed from the account.
   /// - Parameters:
   ///   - endedSessions: how many sessions of the identity ended.
-  ///   - token: the token that ``AccountChanges/keepToken(_:of:)`` kept; it is queued for revocation.
+  ///   - token: the token that ``AccountChanges/keepToken(_:of:)`` kept. The token is queued for revocation.
   case unlinked(endedSessions: Int, token: KeptProviderToken?)
   /// The account has no other identity. Nothing has changed.
   case last
@@ -65,7 +65,7 @@ public enum Unlinking: Sendable, Equatable {
 
 /// The result of merging two accounts.
 public enum Merging: Sendable, Equatable {
-  /// The other account and its sessions are deleted; its identities belong to this account.
+  /// The other account and its sessions are deleted; its identities now belong to this account.
   case merged(endedSessions: Int)
   /// The identity already belongs to this account.
   case already
@@ -104,7 +104,7 @@ public struct DeletedAccount: Sendable, Equatable {
 public struct ProviderLogout: Sendable, Equatable {
   /// The gateway's name for the provider.
   public var provider: String
-  /// As ``Identity/subject``. If it is nil, the provider named only its session, and the sessions of any user match.
+  /// As ``Identity/subject``. nil if the provider named only a session; the sessions of any user then match.
   public var subject: String?
   /// As ``Identity/providerSession``; nil for all sessions of the subject. If both subject and session are given, the
   /// subject's sessions whose provider session is unknown end as well.
@@ -123,7 +123,7 @@ public struct ProviderLogout: Sendable, Equatable {
   }
 }
 
-/// A provider's message that a user wants the gateway to delete the data that it got from this provider.
+/// A provider's message: a user wants the gateway to delete the data that the gateway got from this provider.
 public struct ProviderDeletion: Sendable, Equatable {
   public var identity: IdentityKey
   /// SHA-256 of the message's unique id, 32 bytes, so that a message counts only once.

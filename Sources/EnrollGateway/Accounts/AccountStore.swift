@@ -110,7 +110,7 @@ public enum Redemption: Sendable, Equatable {
   case otherProvider
   /// The verifier does not match the challenge; the code stays valid.
   case otherVerifier
-  /// The code was redeemed before. The session that it gave has been ended (RFC 6749 §4.1.2).
+  /// The code was redeemed before. The session that began with the code has been ended (RFC 6749 §4.1.2).
   case reused
 }
 
@@ -125,8 +125,8 @@ public protocol SessionStore: AnyObject, Sendable {
     from origin: AuditOrigin
   ) throws(StoreFailure) -> SignedIn
 
-  /// Redeems a code for a session of the code's app, atomically. If the code was redeemed before, the session that it gave is
-  /// ended.
+  /// Redeems a code for a session of the code's app, atomically. If the code was redeemed before, the session that
+  /// began with the code is ended.
   /// - Parameter session: the session to begin; its ``NewSession/app`` is ignored.
   func redeem(
     codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime,

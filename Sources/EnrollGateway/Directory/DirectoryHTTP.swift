@@ -102,7 +102,7 @@ final class DirectoryHTTP: Sendable {
     if request.isAuthorized { headers.append(try credentials.header(by: transport, at: clock)) }
     if let tag = request.ifMatch, Self.isHeaderText(tag) { headers.append(HTTPHeader("If-Match", tag)) }
     if request.body != nil { headers.append(HTTPHeader("Content-Type", request.mediaType)) }
-    // A request that changes something uses a fresh connection, so that the transport never repeats it (R15).
+    // A request that changes something uses a fresh connection, so that the transport never repeats the request (R15).
     return HTTPRequest(
       request.method, url, headers: headers, body: request.body?.serialized() ?? [],
       responseLimit: Self.responseLimit, freshConnection: request.method != .get)

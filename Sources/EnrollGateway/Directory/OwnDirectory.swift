@@ -1,5 +1,5 @@
-// The gateway's own directory: users and their passwords in the tables of its store. The store creates a user together with the
-// account, once the address is verified, so no user is ever staged.
+// The gateway's own directory: users and their passwords are in the tables of the gateway's store. The store creates a
+// user together with the account, once the address is verified, so no user is ever staged.
 
 import EnrollRules
 public import EnrollCrypto

@@ -121,7 +121,8 @@ public final class Gateway: WebApplication {
     }
   }
 
-  /// The answer to a method that the path does not have: it names the methods of this path (RFC 9110 §10.2.1, §15.5.6).
+  /// The answer to a method that the path does not have. The answer names the methods of this path (RFC 9110 §10.2.1,
+  /// §15.5.6).
   private func methodNotAllowed(_ request: WebRequest, _ path: RouteTable.Path) -> WebResponse {
     let part = path.pattern.parameter(in: request.path)
     let routes = path.routes.filter { $0.exists(self, part) }

@@ -1,4 +1,4 @@
-// The rate limits. A rule is a bucket: it holds `requests`, and refills evenly within `seconds`.
+// The rate limits. A rule describes a bucket, which holds `requests` and refills evenly within `seconds`.
 
 import EnrollHTTP
 

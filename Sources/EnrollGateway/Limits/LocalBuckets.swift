@@ -47,8 +47,8 @@ struct LocalBuckets {
     return .granted(use: Double(full - now.nanoseconds) / Double(window))
   }
 
-  /// Empties a bucket, so that it grants the next request after `seconds`: the counters that all gateways share have
-  /// refused the request, because other gateways granted requests that this bucket did not count.
+  /// Empties a bucket, so that the bucket grants the next request after `seconds`. This is called if the counters that
+  /// all gateways share have refused a request: other gateways have granted requests that this bucket did not count.
   mutating func drain(_ key: Key, by rule: LimitRule, forSeconds seconds: Int64, at now: Instant) {
     let window = rule.seconds * 1_000_000_000
     let wait = min(seconds, rule.seconds) * 1_000_000_000

@@ -1,5 +1,5 @@
-// E-mail about an account. The caller does not wait for a mail server: the mail is in the outbox when the call returns, and a
-// replica sends it, at least once.
+// E-mail about an account. The caller does not wait for a mail server: the e-mail is in the outbox when the call
+// returns, and later a replica sends it, at least once.
 
 public import EnrollGatewayPages
 
@@ -28,7 +28,7 @@ public struct AccountMail: Sendable, Equatable {
 
   public var kind: Kind
   public var recipient: EmailAddress
-  /// The language of the e-mail: the language of the browser that requested it.
+  /// The language of the e-mail: the language of the browser that caused the e-mail.
   public var language: Language
 
   public init(_ kind: Kind, to recipient: EmailAddress, in language: Language) {

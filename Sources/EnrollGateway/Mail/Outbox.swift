@@ -35,7 +35,8 @@ public final class Outbox: Mailer {
   private let onQueued: @Sendable () -> Void
   private let metrics: GatewayMetrics?
 
-  /// After one replica has taken an e-mail, no other replica sends it for this many seconds.
+  /// How many seconds an e-mail belongs to the replica that has taken it: no other replica sends the e-mail in that
+  /// time.
   public static let leaseSeconds: Int64 = 120
   /// Notices expire after this time.
   static let noticeSeconds: Int64 = 3 * 86_400

@@ -1,4 +1,4 @@
-// The result of a sign-in at a provider, and its failure.
+// The result of a sign-in at a provider, and the failure of a sign-in.
 
 import EnrollRules
 import EnrollCrypto

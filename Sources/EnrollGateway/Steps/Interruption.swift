@@ -148,7 +148,7 @@ struct AppRefusal: Equatable {
 
 extension WebRequest {
   /// The parameters of the query.
-  /// - Throws: `.failure(.invalidRequest)` if they are ambiguous or malformed.
+  /// - Throws: `.failure(.invalidRequest)` if the parameters are ambiguous or malformed.
   func parameters() throws(Interruption) -> Parameters {
     guard let parameters = Parameters(encoded: query) else { throw .failure(.invalidRequest) }
     return parameters

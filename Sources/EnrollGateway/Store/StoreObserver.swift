@@ -15,7 +15,7 @@ public enum SessionEnd: String, CaseIterable, Sendable {
   case expired
 }
 
-/// A store calls these methods on any thread, after the change. They must not wait.
+/// A store calls these methods on any thread, after the change. The methods must not wait.
 public protocol StoreObserver: AnyObject, Sendable {
   /// A call to the database has ended.
   func called(nanoseconds: Int64, failure: StoreFailure?)

@@ -1,6 +1,6 @@
-// E-mails, made from the texts of a catalogue: a subject, plain text, and HTML with the same content. They have no pictures,
-// load nothing, and contain no URL but the one link. They contain no text that a stranger chose (a name in a registration, an
-// unknown User-Agent), because it could be advertising.
+// E-mails, made from the texts of a catalogue: a subject, plain text, and HTML with the same content. They have no
+// pictures, load nothing, and contain no URL except the link. They contain no text that a stranger chose (a name in a
+// registration, an unknown User-Agent), because such a text could be advertising.
 
 /// A kind of e-mail. Its raw value is the key in a catalogue.
 public enum Mail: String, Sendable, CaseIterable {

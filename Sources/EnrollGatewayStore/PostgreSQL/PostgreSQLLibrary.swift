@@ -11,7 +11,7 @@ enum PostgreSQLLibrary {
   static let fileNames = [ENROLL_POSTGRESQL_LIBPQ]
 
   private struct Opened: @unchecked Sendable {
-    // Unchecked: written once, before it is published, and never freed.
+    // Unchecked: the functions are written once, before any thread gets them, and are never freed.
     var functions: Functions
   }
 

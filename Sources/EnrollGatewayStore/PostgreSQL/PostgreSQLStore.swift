@@ -7,9 +7,9 @@ public final class PostgreSQLStore: SQLStore, @unchecked Sendable {
   /// Parses the connection string. The store connects when it is first used.
   ///
   /// The string may name several hosts; the store uses the host that accepts writes
-  /// (`target_session_attrs=read-write`). It notices a dead server within five seconds. The string can change the
-  /// choice of the host and the five seconds. A connection pooler in front of the server has to pool sessions, not
-  /// transactions.
+  /// (`target_session_attrs=read-write`). The store notices a dead server within five seconds. The string can set
+  /// another rule for the host, and another time than five seconds. A connection pooler in front of the server has to
+  /// pool sessions, not transactions.
   /// - Parameters:
   ///   - conninfo: keywords or a URI, as libpq reads them (PostgreSQL, libpq, "Connection Strings").
   ///   - connections: the highest number of open connections; ``SQLStore/check()`` uses one more.

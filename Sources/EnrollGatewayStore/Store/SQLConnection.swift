@@ -68,7 +68,8 @@ protocol SQLConnection: PooledConnection {
     _ statement: SQLStatement, _ values: [SQLValue], _ read: (any SQLRow) -> Void
   ) throws(SQLFailure) -> Int
 
-  /// Runs a statement with the parameters $1, $2 … once, without keeping it; for statements that are seldom needed.
+  /// Runs a statement with the parameters $1, $2 … once, without keeping the prepared statement. For statements that
+  /// are seldom needed.
   func run(
     _ text: String, _ values: [SQLValue], _ read: (any SQLRow) -> Void
   ) throws(SQLFailure) -> Int

@@ -26,7 +26,8 @@ struct RequestReader {
   /// True if no byte of a request has arrived.
   var isFresh: Bool { if case .head = phase { scanner.isFresh } else { false } }
 
-  /// True if the request begins with `HEAD`: an answer to it has no body, even if the rest of its first line is invalid.
+  /// True if the request begins with `HEAD`: the answer has no body then, even if the rest of the request's first line
+  /// is invalid.
   private(set) var isHead = false
 
   /// Reads the next bytes of the connection.

@@ -8,8 +8,8 @@ import EnrollPosix
 import EnrollStore
 
 /// One account's client. Any method may be called from any thread. Calls that may use the network have a deadline and a
-/// cancellation. Both end the caller's wait, but never a request whose answer must not be lost. A class, because the
-/// host's threads share it.
+/// cancellation. Both end the caller's wait, but never a request whose answer must not be lost. This type is a class,
+/// because the host's threads share it.
 public final class Client: Sendable {
   public let configuration: Configuration
   public let account: AccountName
@@ -57,8 +57,8 @@ public final class Client: Sendable {
     let progress: CallTimeout.Progress
   }
 
-  /// One run of the renewal, for all callers that joined it. A class, because these callers share the answers that are
-  /// read from the store after the run.
+  /// One run of the renewal, for all callers that joined it. This type is a class, because these callers share the
+  /// answers that are read from the store after the run.
   final class RenewalRun: Sendable {
     let result: Result<RenewalResult, EnrollError>
     private let answers = Guarded<[Int64: Result<AccessOutcome, EnrollError>]>([:], by: Mutex())
@@ -269,8 +269,8 @@ public final class Client: Sendable {
   /// The state that this process knows, without reading the store.
   public var lastKnownState: RegistrationState { engine.state }
 
-  /// Runs a blocking job on a thread of this client. The job is never queued behind another job, which might wait for
-  /// it.
+  /// Runs a blocking job on a thread of this client. The job is never queued behind another job, because the other job
+  /// might wait for this one.
   /// - Returns: false if no thread could be started. The job then does not run.
   public func perform(_ job: @escaping @Sendable () -> Void) -> Bool {
     pool.submitNow(job) || threads.start(job)

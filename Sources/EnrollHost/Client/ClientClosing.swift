@@ -32,7 +32,7 @@ extension Result where Failure == EnrollError {
   }
 }
 
-/// When a client's requests end, in three phases. A class, because several threads share it.
+/// The three phases in which a client's requests end. This type is a class, because several threads share it.
 final class ClosingPhases: Sendable {
   /// Cancelled first: no request is sent any more, and running requests end.
   let closing = CancellationFlag()

@@ -37,7 +37,7 @@ final class EventHub: EngineObserver {
     observers.withLock { observers in observers.list.removeAll { $0.ticket == ticket } }
   }
 
-  /// Grows with every change. Read it before the value that may change, and pass it to
+  /// A number that grows with every change. Read this number before you read the value that may change, and pass it to
   /// ``waitForChange(since:atMost:)``.
   var changeCount: UInt64 { count.withLock { $0 } }
 

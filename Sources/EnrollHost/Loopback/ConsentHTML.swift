@@ -40,7 +40,7 @@ enum ConsentHTML {
     return response(title, content)
   }
 
-  /// The page that takes the browser on to the server. It is not an HTTP redirect, because browsers apply the question
+  /// The page that sends the browser to the server. It is not an HTTP redirect, because browsers apply the question
   /// page's `form-action` to redirects.
   static func continued(to target: String) -> [UInt8] {
     var (head, content): ([UInt8], [UInt8]) = ([], [])

@@ -25,7 +25,7 @@ public final class PolledQueue: @unchecked Sendable {
 
   private init(_ event: EventDescriptor) { self.event = event }
 
-  /// Readable while jobs wait. The queue owns it.
+  /// A descriptor that is readable while jobs wait. The queue owns the descriptor.
   public var descriptor: Int32 { event.descriptor }
 
   /// Checks that this process may use the queue.

@@ -18,8 +18,9 @@ public final class CurlTransport: Transport {
   public struct Options: Sendable {
     /// Allows http to `127.0.0.0/8`, `[::1]` and `localhost` (R19).
     public var allowsLoopbackHTTP: Bool
-    /// A file with PEM certificates to trust instead of the system's; read for each connection. nil for the file that
-    /// the environment variable `SSL_CERT_FILE` names, if it is an absolute path; otherwise the system's certificates.
+    /// A file with PEM certificates to trust instead of the system's certificates. The file is read for each
+    /// connection. nil for the file that the environment variable `SSL_CERT_FILE` names, if it is an absolute path;
+    /// otherwise the system's certificates.
     public var caFile: String?
     /// The time limit for the connection and its TLS handshake.
     public var connectTimeout: Milliseconds

@@ -1,4 +1,5 @@
-// The values that a transaction's tokens are checked against, and the facts that are known about their user.
+// The values that a transaction's tokens are checked against, and the facts that are known about the user of these
+// tokens.
 
 package import EnrollCrypto
 package import EnrollJSON

@@ -23,7 +23,7 @@ public struct SignInOptions: Sendable {
   /// An id_token of the session that `prompt=none` is about, for providers that need this hint.
   public var idTokenHint: Secret?
   /// The provider's connection that the user chose, by the provider's name for it (flows.md §6). For
-  /// ``TransactionKind/bff`` it is required, and is the back end's name for the provider (flows.md §10).
+  /// ``TransactionKind/bff`` this option is required; its value is the back end's name for the provider (flows.md §10).
   public var connection: String?
   /// The recipient of the code or link; for ``TransactionKind/passwordless`` only.
   public var recipient: Recipient?
@@ -31,8 +31,8 @@ public struct SignInOptions: Sendable {
   public var message: PasswordlessMessage
   /// The host's own parameters; each replaces the configured parameter of the same name.
   public var parameters: [(String, String)]
-  /// Whether the URL is opened later, for example because the host shows it or passes it on. Then the request
-  /// is pushed only if pushing is required, because a provider keeps a pushed request for about a minute
+  /// Whether the URL is opened later, for example because the host shows it or passes it on. If so, the request is
+  /// pushed only if the provider requires that, because a provider keeps a pushed request for about a minute
   /// (``Transaction/urlExpiresAt``).
   public var opensLater: Bool
 

@@ -56,13 +56,13 @@ public enum FeaturePolicy: String, Sendable, CaseIterable {
 
 /// How a registration begins (flows.md §3).
 public enum Registration: Equatable, Sendable {
-  /// It begins with the ordinary authorize URL.
+  /// The registration begins with the ordinary authorize URL.
   case signIn
   /// It begins with `prompt=create`.
   case promptCreate
   /// It begins with `prompt=registration` (Hydra).
   case promptRegistration
-  /// It begins with the gateway's own page.
+  /// The registration begins with the gateway's own page.
   case page(String)
 }
 

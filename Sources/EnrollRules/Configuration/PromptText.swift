@@ -2,7 +2,7 @@
 
 /// The text of `prompt`: words separated by single spaces.
 enum PromptText {
-  /// The rule that this `prompt` breaks, as text for an error; nil if it breaks no rule.
+  /// The rule that this `prompt` breaks, as text for an error; nil if the `prompt` breaks no rule.
   static func expectation(brokenBy prompt: String) -> String? {
     let values = Scopes.split(prompt)
     guard values.allSatisfy({ isToken($0) }) else { return "words separated by single spaces" }

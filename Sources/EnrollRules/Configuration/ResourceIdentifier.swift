@@ -4,7 +4,7 @@
 
 /// An API or an MCP server, by the URI under which its tokens are issued.
 public struct ResourceIdentifier: Equatable, Sendable {
-  /// The URI as the host passed it. Compared byte by byte.
+  /// The URI as the host passed it. It is compared byte by byte.
   public let text: String
   package let url: StrictURL
 
@@ -38,7 +38,7 @@ public struct ResourceIdentifier: Equatable, Sendable {
       field: "parameters")
   }
 
-  /// What is wrong with the text; nil if it is acceptable.
+  /// What is wrong with the text; nil if the text is acceptable.
   static func fault(in text: String, allowsLoopbackHTTP: Bool) -> ConfigurationFault? {
     let url: StrictURL
     do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { return "\(error.text)" }

@@ -47,7 +47,7 @@ package struct SentSecrets: Sendable {
   /// because a sentence may share a word with a secret that a user chose.
   private static let textRunBytes = 16
 
-  /// An error code of a token endpoint or a redirect, without secrets. nil if it repeats a secret;
+  /// An error code of a token endpoint or a redirect, without secrets. nil if the code repeats a secret;
   /// ``TokenEndpointError/otherError`` if it has a part of a secret, or does not look like a registered code.
   func shown(errorCode code: String) -> String? {
     if RefusalContent(code: code, isEmpty: false) != .otherCode { return code }

@@ -1,6 +1,6 @@
 // The claims of an id_token (OpenID Connect Core §2), not verified yet. A token is refused here if a claim that every
 // id_token needs is missing or has a wrong type; the rules decide which values are valid. An optional claim of a wrong
-// type counts as missing, and a rule that needs it reports that.
+// type counts as missing, and a rule that needs the claim reports it as missing.
 
 import EnrollCrypto
 import EnrollJSON

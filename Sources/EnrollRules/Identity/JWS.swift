@@ -63,7 +63,7 @@ package struct JWS: Sendable {
     let header, payload, signature: [UInt8]?
     let signedCount: Int
 
-    /// Splits a text at its dots; nil unless the text has three parts.
+    /// Splits a text at its dots. The result is nil unless the text has three parts.
     init?(_ text: Span<UInt8>) {
       let dot = UInt8(ascii: ".")
       guard let first = ASCII.index(of: dot, in: text, from: 0),

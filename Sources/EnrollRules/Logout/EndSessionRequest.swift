@@ -62,7 +62,7 @@ public struct EndSessionRequest: Sendable {
       redirectURI: configuration.postLogoutRedirectURI)
   }
 
-  /// The logout of Amazon Cognito, `GET /logout`. Cognito redirects to `logout_uri` and adds nothing. It compares
+  /// The logout of Amazon Cognito, `GET /logout`. Cognito redirects to `logout_uri` and adds nothing. Cognito compares
   /// `logout_uri` byte by byte with its list of allowed URLs. The endpoint is at the domain of the user pool, like the
   /// authorization endpoint, and is not always announced.
   private static func cognito(_ configuration: Configuration, _ metadata: ProviderMetadata?)

@@ -4,7 +4,7 @@
 
 package import EnrollJSON
 
-/// An authorization server that is in no configuration, and the ways to become its client.
+/// An authorization server that is in no configuration, and the ways for an app to become its client.
 package struct AuthorizationServer: Equatable, Sendable {
   package var metadata: ProviderMetadata
   /// The published metadata; nil for a server without metadata. The endpoints of such a server have the paths of the
@@ -17,7 +17,7 @@ package struct AuthorizationServer: Equatable, Sendable {
   /// `client_id_metadata_document_supported`: whether the server accepts the URL of a client id metadata document as a
   /// client id.
   var takesClientMetadataDocuments: Bool
-  /// `token_endpoint_auth_methods_supported`; the default of RFC 8414 §2 if it is missing.
+  /// `token_endpoint_auth_methods_supported`; the default of RFC 8414 §2 if the member is missing.
   package var authenticationMethods: [String]
 
   static let oauthName = "oauth-authorization-server"

@@ -1,4 +1,4 @@
-// Detects that a provider has narrowed a session to the audience of its last renewal.
+// Detects that a provider has narrowed a session to the audience of the last renewal.
 
 import EnrollCrypto
 import EnrollJSON

@@ -27,7 +27,7 @@ public struct AccountRecord: Equatable, Sendable {
   public var profile: JSONObject?
   /// The profile that the user is asked to confirm; it belongs to ``provisional``.
   public var provisionalProfile: JSONObject?
-  /// The transaction that brought ``provisional``: it identifies the question to the user.
+  /// The transaction that brought ``provisional``: its id identifies the question to the user.
   public var provisionalTransactionID: TransactionID?
   /// The registration type of the confirmed session: `SOCIAL`, `PASSWORDLESS` or nil.
   public var registrationType: String?
@@ -116,7 +116,7 @@ public struct AccountRecord: Equatable, Sendable {
   }
 }
 
-/// A value behind a pointer that copies share. It is immutable: to change the value, a new box is made.
+/// A value behind a pointer that copies share. The value is immutable: to change the value, a new box is made.
 private final class Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
   let value: Value
 

@@ -47,10 +47,10 @@ public struct OutboxEntry: Equatable, Sendable {
     }
   }
 
-  /// The client that queued an entry. Only that client may send the entry: another client might send it to
+  /// The client that queued an entry. Only that client may send the entry: another client might send the entry to
   /// another server.
   public struct Sender: Equatable, Sendable {
-    /// The client id of its configuration.
+    /// The client id in the client's configuration.
     public var clientID: ClientID
     /// How the client verifies servers.
     public var trust: TrustSettings

@@ -4,9 +4,9 @@
 import EnrollCrypto
 package import EnrollJSON
 
-/// A JSON object that is read once, completely. The first fault of its members is kept until ``end()`` throws it. A
-/// member that is read after a fault has an empty value, so nothing may be used before ``check()`` or ``end()``. This
-/// type is a class, and its methods are not inlined, so that code that reads a member is only one call.
+/// A JSON object that is read once, completely. The first fault of its members is kept until ``end()`` throws that
+/// fault. A member that is read after a fault has an empty value, so nothing may be used before ``check()`` or
+/// ``end()``. This type is a class, and its methods are not inlined, so that code that reads a member is only one call.
 final class StrictObject {
   private let object: JSONObject
   private let place: String
@@ -55,7 +55,7 @@ final class StrictObject {
     }
   }
 
-  /// The member; nil if it is absent, and also after a fault.
+  /// A member that may be absent. nil if it is absent, and also after a fault.
   @inline(never)
   func optional(_ key: String) -> JSON? {
     guard fault == nil, let value = object[key] else { return nil }

@@ -1,4 +1,4 @@
-// Shows URLs without the parts that may be secret, so that a reader cannot use them (R40).
+// Shows URLs without the parts that may be secret, so that nobody who reads a URL can use it (R40).
 
 import EnrollJSON
 

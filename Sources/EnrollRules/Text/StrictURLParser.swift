@@ -175,8 +175,8 @@ private enum ReservedScheme {
   }
 }
 
-/// The bytes that are allowed in a path and in a query. A query may have a few more than in RFC 3986 §3.4, because
-/// browsers do not escape them (URL Standard, query percent-encode set).
+/// The bytes that are allowed in a path and in a query. A query may have a few bytes that RFC 3986 §3.4 does not allow,
+/// because browsers do not escape them (URL Standard, query percent-encode set).
 private enum URLBytes {
   static func isPath(_ byte: UInt8) -> Bool { contains(pathLow, pathHigh, byte) }
   static func isQuery(_ byte: UInt8) -> Bool { contains(queryLow, queryHigh, byte) }

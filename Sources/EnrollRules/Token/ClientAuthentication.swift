@@ -49,7 +49,8 @@ public struct ClientAuthentication: Sendable {
 
   private var isInHeader: Bool { if case .secret(_, .basic) = proof { true } else { false } }
 
-  /// Whether a form already has a `client_id`. A value cannot contain a bare `&` or `=`, because it is encoded.
+  /// Whether a form already has a `client_id`. A value in the form cannot contain a bare `&` or `=`, because values are
+  /// encoded.
   private static func namesClient(_ form: [UInt8]) -> Bool {
     form.starts(with: "client_id=".utf8) || ASCII.contains(form, "&client_id=")
   }

@@ -1,5 +1,5 @@
 // Reads tokens from a response that R37 refuses, for example because a member is repeated. The provider issues these
-// tokens only once: the refresh token or the code that was sent for them is spent (R30, R35).
+// tokens only once: the refresh token or the code that was sent for these tokens is spent (R30, R35).
 
 package import EnrollJSON
 

@@ -1,5 +1,5 @@
-// A sandbox's data about its clients as JSON, so that another sandbox at the same address can continue with them. The
-// data are tokens, codes, and sign-ins in progress. Keys, pages and messages are not included.
+// A sandbox's data about its clients as JSON, so that another sandbox at the same address can continue with these
+// clients. The data are tokens, codes, and sign-ins in progress. Keys, pages and messages are not included.
 
 import EnrollJSON
 import Foundation

@@ -1,6 +1,6 @@
-// The logout endpoint (RP-Initiated Logout §2): asks the user, ends the session and its grants, and returns to the
-// app. A post_logout_redirect_uri that is not registered for the client is refused, and so is an id_token_hint that
-// this provider did not issue.
+// The logout endpoint (RP-Initiated Logout §2): it asks the user, ends the session and its grants, and returns the
+// browser to the app. A post_logout_redirect_uri that is not registered for the client is refused, and so is an
+// id_token_hint that this provider did not issue.
 
 import EnrollJSON
 

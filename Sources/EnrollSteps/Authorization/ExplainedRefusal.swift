@@ -3,8 +3,8 @@
 import EnrollRules
 
 extension AuthorizationStep {
-  /// Adds the requested scopes and the scopes that the provider lists (RFC 8414 §2), if the error concerns scopes: a
-  /// developer can compare them.
+  /// Adds the requested scopes and the scopes that the provider lists (RFC 8414 §2), if the error concerns scopes, so
+  /// that a developer can compare both lists.
   func explained(_ error: EnrollError, scopes: [String]) -> EnrollError {
     guard !error.isAboutTarget else { return error.namingResourceKeys }
     guard error.isAboutScopes else { return context.withRegistration(error) }

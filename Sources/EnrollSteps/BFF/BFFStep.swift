@@ -1,6 +1,6 @@
-// The sign-in through a back end: `begin` returns its URL, and the one-time code in the redirect is exchanged for a
-// session token (flows.md §10, R6, R13-R15). RFC 9700 §4.3.2 forbids tokens in redirects, so a token in a redirect is
-// accepted only with the option `dangerouslyAcceptTokenInRedirect`.
+// The sign-in through a back end: `begin` returns the back end's URL, and the one-time code in the redirect is
+// exchanged for a session token (flows.md §10, R6, R13-R15). RFC 9700 §4.3.2 forbids tokens in redirects, so a token in
+// a redirect is accepted only with the option `dangerouslyAcceptTokenInRedirect`.
 
 import EnrollCrypto
 import EnrollJSON

@@ -76,8 +76,8 @@ public final class ProviderDirectory: Sendable {
     }
   }
 
-  /// Call this if an endpoint of the metadata, or the keys, did not respond like the provider: the next call
-  /// for the metadata, in any process, fetches it again. It has an effect at most once a minute.
+  /// Call this if an endpoint of the metadata, or the keys, did not respond like the provider: the next call for the
+  /// metadata, in any process, fetches it again. The call has an effect at most once a minute.
   func doubtMetadata() {
     let moment = clock.moment()
     let isDoubted = cache.withLock { cache in

@@ -135,7 +135,7 @@ public final class AccessStep: EngineStep {
     }
   }
 
-  /// The tokens of the session, or of a user who has not confirmed them yet, for a request to the provider.
+  /// The tokens of the session, or the tokens that the user has not confirmed yet, for a request to the provider.
   /// - Throws: the errors of a call for the access token, after which nothing may be sent: `.reauthenticate` if no user
   ///   is signed in or the session is over; `.expired`; `.storeLocked`.
   func livingTokens() throws(EnrollError) -> (AccountRecord, TokenSet) {

@@ -12,7 +12,7 @@ final class StoreFolder: Sendable {
   let folder: Int32
   private let allowsNetworkFilesystem: Bool
 
-  /// Opens the folder. Creates it if only its last component is missing.
+  /// Opens the folder. Creates the folder if only the last component of the path is missing.
   /// - Throws: `.invalidArgument` for a path that is not absolute; `.storeRefused`; `.storeIO`; `.storeFull`.
   convenience init(
     _ path: String, system: any FileSystem, allowsNetworkFilesystem: Bool
@@ -127,7 +127,8 @@ final class StoreFolder: Sendable {
     do {
       folder = try StoreFault.retrying { () throws(FileFault) in try system.openFolder(parent) }
     } catch {
-      // The parent cannot be opened: it is writable but not readable, or a symbolic link. Then it cannot be synced.
+      // The parent cannot be opened: it is writable but not readable, or a symbolic link. Such a parent cannot be
+      // synced.
       return
     }
     defer { system.close(folder) }
@@ -168,8 +169,8 @@ final class StoreFolder: Sendable {
     }
   }
 
-  /// Checks that a file is safe to use. A file that no longer has a name is allowed: it was replaced while it was
-  /// open.
+  /// Checks that a file is safe to use. A file that no longer has a name is allowed: such a file was replaced while it
+  /// was open.
   private func check(_ status: FileStatus, _ name: String) throws(EnrollError) {
     guard status.kind == .file else {
       throw EnrollError(.storeRefused, "\(name) is not a plain file", field: "store")

@@ -80,8 +80,8 @@ final class StoreKeyRing: @unchecked Sendable {
     for candidate in locked({ chooser }).candidates { candidate.removeLeftovers() }
   }
 
-  /// The rollback anchor of the account with that tag. It is kept outside the store, so that restoring the store does
-  /// not restore it. nil if no key provider of the store can keep an anchor.
+  /// The rollback anchor of the account with that tag. The anchor is kept outside the store, so that restoring the
+  /// store does not restore it. nil if no key provider of the store can keep an anchor.
   func anchor(for tag: [UInt8]) -> RollbackAnchor? {
     guard let keys = try? open(), let found = try? KeysFile.read(folder, as: form) else { return nil }
     for candidate in locked({ chooser }).candidates {
@@ -200,8 +200,8 @@ final class StoreKeyRing: @unchecked Sendable {
 
   // MARK: Replacing
 
-  /// Lets the best provider of `chooser` wrap the keys, and removes all other slots. If that provider has the keys
-  /// already, it wraps them again.
+  /// Lets the best provider of `chooser` wrap the keys, and removes all other slots. If that provider already wraps the
+  /// keys, it wraps them again.
   /// - Parameters:
   ///   - reseal: nil to keep the data key. Otherwise a new data key is made, and `reseal` is called once it is active,
   ///     to seal every file with it. `reseal` returns whether no file needs an older key any more.

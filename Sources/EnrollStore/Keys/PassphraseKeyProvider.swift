@@ -28,7 +28,7 @@ public final class PassphraseKeyProvider: KeyProvider {
   public let name = PassphraseKeyProvider.providerName
   private let passphrase: Secret?
   private let random: any RandomSource
-  /// The last derived key. It is remembered, because creating a store and then opening it need the same key twice.
+  /// The last derived key. The key is remembered, because making a store and then opening the store need the same key.
   private let derived = Guarded<Derived?>(nil, by: Mutex())
 
   /// Makes a provider for this passphrase.

@@ -99,7 +99,7 @@ public struct Dialect: Sendable {
 
   struct Token: Sendable {
     enum AccessToken: String, CaseIterable, Sendable { case always, forAPIScope }
-    /// The value of `expires_in`; nil if it is absent.
+    /// The value of `expires_in`; nil if answers have no `expires_in`.
     let expiresIn: JSON?
     let scopeSeparator, type: String?
     let errorStatus: Int64?

@@ -3,7 +3,7 @@
 
 import EnrollJSON
 
-/// An object of a dialect. It is a class because it remembers which members were read.
+/// An object of a dialect. The type is a class, because a reader remembers which members were read.
 final class DialectReader {
   private let object: JSONObject
   private let path: String
@@ -15,7 +15,7 @@ final class DialectReader {
     self.path = path
   }
 
-  /// The member; nil if it is absent.
+  /// The member; nil if the member is absent.
   func json(_ key: String) -> JSON? {
     seen.insert(key)
     return object[key]

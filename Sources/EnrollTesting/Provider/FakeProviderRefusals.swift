@@ -173,8 +173,8 @@ extension FakeProvider {
     }
   }
 
-  /// Whether a client's assertion is valid now: it is not from the future and has not expired. The check
-  /// allows no difference of clocks, like node-oidc-provider and Keycloak.
+  /// Whether a client's assertion is valid now: it is not from the future and has not expired. Like node-oidc-provider
+  /// and Keycloak, the check allows no difference of clocks.
   private func isCurrent(_ assertion: String, _ settings: Settings) -> Bool {
     let now = clock.wallTime().seconds + settings.clockOffsetSeconds
     guard let claims = ReceivedJWT(assertion)?.claims, let issued = claims["iat"]?.integer,

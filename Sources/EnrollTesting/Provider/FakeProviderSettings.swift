@@ -7,7 +7,7 @@ extension FakeProvider {
   /// The provider's behaviour, its metadata, and the content of its tokens. The first values are those of the
   /// provider's dialect; a test may change them.
   public struct Settings: Sendable {
-    /// The value of `expires_in`; nil to leave it out.
+    /// The value of `expires_in`; nil to leave `expires_in` out.
     public var lifetime: JSON?
     /// The `sub` of the user who signs in.
     public var subject: String
@@ -88,7 +88,7 @@ extension FakeProvider {
     public var deviceAuthorization: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Edits the answers with tokens.
     public var tokens: @Sendable (inout JSONObject) -> Void = { _ in }
-    /// Headers of an answer with tokens, before its other headers.
+    /// Headers that an answer with tokens has in front of its other headers.
     public var tokenHeaders: [HTTPHeader] = []
     /// Edits the claims of userinfo.
     public var userinfo: @Sendable (inout JSONObject) -> Void = { _ in }

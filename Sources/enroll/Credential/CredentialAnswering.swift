@@ -122,8 +122,9 @@ private struct CredentialRun {
     }
   }
 
-  /// Rejects the current token, unless it has just replaced a rejected token: a third token would not help. The
-  /// library has the same rule, but only within a process, and each question runs in a separate process.
+  /// Rejects the current token, unless this token has just replaced a rejected token, because a third token would not
+  /// help either. The library has the same rule, but only within a process, and each question runs in a separate
+  /// process.
   private func replace() throws(Failure) {
     let notes = RenewalNotes()
     let client = try session.open()

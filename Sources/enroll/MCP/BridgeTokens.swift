@@ -127,7 +127,7 @@ final class BridgeTokens {
 
   /// Requests a token for the exchange.
   /// - Parameter refused: the token that the server refused with 401.
-  /// - Returns: nil if the call continues; ``takeAnswers()`` then has its answer.
+  /// - Returns: nil if the call continues; ``takeAnswers()`` returns its answer later.
   func request(for exchange: Exchange, refused: Secret? = nil, seconds: Int64) -> TokenAnswer? {
     do throws(Failure) { try open() } catch { return Self.answer(error) }
     guard let client else { return .none(ended: nil, isForgotten: false) }

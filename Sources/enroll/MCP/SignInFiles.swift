@@ -78,7 +78,7 @@ struct SignInFiles {
 
   // MARK: A tab that was closed
 
-  /// Asks the process that signs in to open its tab again.
+  /// Asks the process that signs in to open the browser's tab again.
   func openAgain() {
     let descriptor = enroll_posix_open(openAgainFile, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     if descriptor >= 0 { close(descriptor) }

@@ -89,7 +89,8 @@ extension CommandSession {
 
   /// Opens the client and reads its account on this thread, because starting another thread takes as long as reading
   /// a stored token.
-  /// - Returns: the client, and whether the account was read. If it was not, the next step gets the same error.
+  /// - Returns: the client, and whether the account was read. If the account could not be read, the next step gets the
+  ///   same error.
   /// - Throws: the errors of ``open(_:account:makesStore:asksPIN:)``; `.storeUnusable` for a damaged record, which the
   ///   first read sets aside.
   func openHere() throws(Failure) -> (client: Client, isRead: Bool) {
@@ -105,7 +106,7 @@ extension CommandSession {
     }
   }
 
-  /// A client without a store. When it is closed, its data is lost.
+  /// A client without a store. When the client is closed, its data is lost.
   func openInMemory(_ configuration: ConfigurationDocument) throws(Failure) -> Client {
     let client = try run { _ throws(EnrollError) in
       try Self.checkIsObject(configuration.json)
@@ -216,7 +217,7 @@ extension CommandSession {
 
   // MARK: The PIN
 
-  /// Unlocks an account with its PIN; without a PIN it stays locked.
+  /// Unlocks an account with its PIN; without a PIN the account stays locked.
   private func unlock(_ client: Client, mayAsk: Bool) throws(Failure) {
     if let pinFD {
       return try usePIN(try Prompt.secret(from: pinFD, option: "--pin-fd"), client)

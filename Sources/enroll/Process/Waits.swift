@@ -6,7 +6,7 @@ import EnrollRules
 import EnrollSteps
 import EnrollPosix
 
-/// The events for which the main thread waits. A class, because other threads wake it with their results.
+/// The events for which the main thread waits. This type is a class, because other threads wake it with their results.
 final class Waits {
   /// Set after the user pressed Ctrl-C, or another signal asked the program to end.
   private(set) var isInterrupted = false
@@ -48,7 +48,7 @@ final class Waits {
   }
 }
 
-/// The result of a step on another thread. A class, because both threads use it.
+/// The result of a step on another thread. This type is a class, because both threads use it.
 final class Answer<Value: Sendable>: Sendable {
   private struct Ending {
     /// Either the value or the error is set once the step has ended.

@@ -16,7 +16,7 @@ struct AccountStatus {
   /// - Parameters:
   ///   - kept: the stored data about the account.
   ///   - now: seconds since 1970.
-  ///   - obstacle: why the store cannot be used; nil if it can.
+  ///   - obstacle: why the store cannot be used; nil if the store can be used.
   init(
     _ state: RegistrationState, kept: AccountSnapshot, obstacle: EnrollError? = nil, now: Int64
   ) {

@@ -19,8 +19,8 @@ struct RedirectHint {
   /// How long the provider keeps the request, in seconds; nil for as long as the sign-in waits.
   private let secondsToOpen: Int64?
   private let again: String
-  /// Why the request could not be pushed before the browser opened; nil if it was pushed, or did not have to
-  /// be.
+  /// Why the request could not be pushed before the browser opened; nil if the request was pushed, or did not have to
+  /// be pushed.
   private let refusedPush: String?
   private let due: Instant
   private var isTold = false
@@ -46,7 +46,7 @@ struct RedirectHint {
     due = begun.advanced(bySeconds: seconds)
   }
 
-  /// Why the last request could not be pushed; nil if it was pushed, or did not have to be.
+  /// Why the last request could not be pushed; nil if the request was pushed, or did not have to be pushed.
   static func refusedPush(in facts: ClientFacts) -> String? {
     facts.errors.last { $0.field == EnrollError.pushField }?.message
   }

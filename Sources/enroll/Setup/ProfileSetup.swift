@@ -13,7 +13,7 @@ struct ProfileSetup {
 
   private static let member = UserDirectories.credentialHosts
 
-  /// The changed profile; nil if it already has the host.
+  /// The changed profile; nil if the profile already has the host.
   /// - Throws: `.usage` if there is no profile, or if this or another profile names the host for another token.
   func added() throws(Failure) -> SetupPlan.Step? {
     var file = try file()

@@ -4,9 +4,9 @@
 import CPosix
 import EnrollArguments
 
-/// One line on stderr that is redrawn, and removed at the end. The cursor stays below it, at the start of an
-/// empty line: if the program ends or stops, the shell's prompt starts on an empty line. A class, because it
-/// counts its turns.
+/// One line on stderr that is redrawn, and removed at the end. The cursor stays below this line, at the start of an
+/// empty line: if the program ends or stops, the shell's prompt starts on an empty line. This type is a class, because
+/// a spinner counts its turns.
 final class Spinner {
   private static let frameMilliseconds: Int32 = 90
   /// A shorter wait shows no spinner, which would only flicker.

@@ -14,7 +14,7 @@ struct TokenReport {
   private let isTokenOld: Bool
 
   /// The report about an outcome.
-  /// - Parameter mustBeNew: true to print no token if it could not be renewed.
+  /// - Parameter mustBeNew: true to print no token if the token could not be renewed.
   init(_ outcome: AccessOutcome, mustBeNew: Bool) {
     self.outcome = outcome
     isTokenOld = mustBeNew && outcome.kind == .stale

@@ -105,8 +105,8 @@ struct MessageReader {
     }
   }
 
-  /// Appends bytes of an unfinished line, or a line of headers, to `partial`. Above the limit everything is
-  /// dropped: headers fail, and a long line is skipped to its end.
+  /// Appends bytes of an unfinished line, or a line of headers, to `partial`. Above the limit all these bytes are
+  /// dropped: too long headers end the stream, and a line that is too long is skipped to its end.
   private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>, _ handler: Handler) {
     let limit = framing == .headers ? Self.headerLimit : Self.limit
     guard partial.count + bytes.count <= limit else {

@@ -6,7 +6,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
-/// Collects the answers of one batch. A class, because its requests end on different threads.
+/// Collects the answers of one batch. This type is a class, because its requests end on different threads.
 final class Batch: Sendable {
   /// The most requests in one batch. A larger batch is refused as a whole.
   static let limit = 1000

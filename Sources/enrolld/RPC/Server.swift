@@ -8,7 +8,7 @@ import EnrollRules
 import EnrollJSON
 import Synchronization
 
-/// The server for one host. A class, because answers come from many threads.
+/// The server for one host. This type is a class, because answers come from many threads.
 final class Server: Sendable {
   private let session: Session
   private let host: HostRequests

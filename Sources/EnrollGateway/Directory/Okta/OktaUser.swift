@@ -5,7 +5,7 @@ import EnrollJSON
 
 struct OktaUser: Equatable {
   var id: String
-  /// The user's state; nil if the answer does not contain it, like the answers to a sign-in.
+  /// The user's state; nil if the answer contains no state. Answers to a sign-in contain none.
   var state: DirectoryPerson.State?
   var login: String
   var email: String?

@@ -10,7 +10,7 @@ struct SCIMUser: Equatable {
   var userName: String?
   var emails: [String]
   var name: String?
-  /// Whether the user is active. True if the attribute is absent, because it is optional.
+  /// Whether the user is active. True if the attribute is absent, because directories may leave it out.
   var isActive: Bool
   /// True if the user was never changed: creation and last change have the same time (RFC 7643 §3.1), or differ by one second.
   var isUntouched: Bool

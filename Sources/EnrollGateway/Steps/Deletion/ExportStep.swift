@@ -1,4 +1,4 @@
-// `POST /account/export`: the data that the gateway stores about an account, as a file for its user.
+// `POST /account/export`: the data that the gateway stores about an account, as a file for the account's user.
 
 import EnrollRules
 import EnrollJSON

@@ -56,8 +56,8 @@ extension EmailSteps {
     ) { $0.passwordError = error }
   }
 
-  /// Whether the user chooses a password during the registration: the directory or its provider must be able to check
-  /// it.
+  /// Whether the user chooses a password during the registration: only if the directory or its provider can check
+  /// passwords.
   private func choosesPasswords() -> Bool {
     registration.settings.hasPasswords && (registration.directory.checksPasswords || directoryProvider != nil)
   }

@@ -24,13 +24,13 @@ package protocol ExchangeReceiver: AnyObject {
 /// A receiver's answer to a piece of a body.
 package enum BodyReceipt {
   case taken
-  /// The receiver did not take the piece. It is offered again after ``StreamingExchanges/resume()``.
+  /// The receiver did not take the piece. The piece is offered again after ``StreamingExchanges/resume()``.
   case postponed
   /// The receiver does not want the rest. The exchange ends with an error.
   case refused
 }
 
-/// One running exchange. A class, because libcurl has a pointer to it.
+/// One running exchange. This type is a class, because libcurl has a pointer to it.
 package final class StreamedExchange {
   fileprivate let easy: UnsafeMutableRawPointer
   fileprivate let reader: ResponseReader
