@@ -1,6 +1,6 @@
 """include/enroll.h as a table: its declarations, and what their comments say.
 
-Its text is regular enough to be read line by line; scripts/check-header compares the result with clang's.
+The header is regular enough to be read line by line; scripts/check-header compares the result with clang's.
 """
 
 import re

@@ -52,7 +52,8 @@ def worked(text, status):
 
 
 def counted_by_swift(text, status):
-    """The counts of Swift Testing, which prints "Test run with N tests" at its end, and names each test that failed."""
+    """The counts of Swift Testing, which prints "Test run with N tests" at its end, and prints the name of
+    each test that failed."""
     ran = re.findall(r"Test run with (\d+) tests?", text)
     if not ran:
         return 0, 1
@@ -140,8 +141,8 @@ class Run:
         self.logs.mkdir(parents=True, exist_ok=True)
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            # A shell ignores SIGINT for its background jobs, and the suites would inherit that. An ignored SIGHUP stays
-            # ignored: nohup asked for it.
+            # A shell ignores SIGINT for its background jobs, and the suites would inherit this setting. An ignored
+            # SIGHUP stays ignored: nohup asked for it.
             if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._interrupt)
         try:

@@ -21,7 +21,7 @@ def targets():
 
 
 def run(*command, **options):
-    """The output of a command. If it fails, this program ends with the last lines of that output."""
+    """The output of a command. If the command fails, this program ends with the last lines of that output."""
     done = subprocess.run(
         [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
     )

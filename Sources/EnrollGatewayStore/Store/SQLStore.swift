@@ -140,7 +140,8 @@ public class SQLStore: AccountStore, @unchecked Sendable {
   ) throws(StoreFailure) -> Bool {
     try database.perform(.repeatable) { (connection, isRepeated) throws(SQLFailure) in
       let isEnded = try connection.end(session, at: now, from: origin)
-      // If the session does not exist any more, an earlier attempt of this call, whose answer was lost, has ended it.
+      // If this call is a repetition and the session does not exist any more, the earlier attempt, whose answer was
+      // lost, has ended the session.
       return isEnded || isRepeated
     }
   }

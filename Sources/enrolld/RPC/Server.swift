@@ -134,7 +134,8 @@ final class Server: Sendable {
   /// From now on requests of the host are ignored; the host's answers still count.
   func ignoreRequests() { ignoresRequests.store(true, ordering: .relaxed) }
 
-  /// The host is gone: every wait ends. Requests that were sent to a provider continue until their answers arrive.
+  /// Ends every wait, because the host is gone. Requests that were sent to a provider continue until their answers
+  /// arrive.
   func cancelAll() {
     requests.cancelAll()
     session.closeClients()

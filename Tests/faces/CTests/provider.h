@@ -1,7 +1,7 @@
 /*
- * provider.h - a provider inside the test's own process, reached through enroll_transport: no network, every answer
- * chosen by the test. It issues no id_token: its clients do not request the scope `openid`, and their profile comes
- * from userinfo.
+ * provider.h - a provider inside the test's own process, which clients reach through enroll_transport: there
+ * is no network, and the test chooses every answer. The provider issues no id_token: its clients do not
+ * request the scope `openid`, and their profile comes from userinfo.
  */
 #ifndef ENROLL_TEST_PROVIDER_H
 #define ENROLL_TEST_PROVIDER_H
@@ -16,7 +16,8 @@ void provider_free(provider *server);
 
 /* A client of the provider. `directory` is the directory of the store; NULL keeps the store in memory. */
 enroll_client *provider_client(provider *server, const char *directory);
-/* Opens a client with these options. This function sets the configuration, the store and the transport in them. */
+/* Opens a client with these options. This function itself sets the configuration, the store and the transport
+   in the options. */
 enroll_client *provider_open(provider *server, const char *directory, enroll_client_options options);
 /* As provider_client; the user has also signed in and confirmed. */
 enroll_client *provider_signed_in(provider *server, const char *directory);

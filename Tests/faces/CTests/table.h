@@ -145,8 +145,8 @@ static inline enroll_error *failure_of(arguments *given, const row *function) {
   return NULL;
 }
 
-/* Calls the function and expects that it fails with this status, also in the error, and leaves the outputs
- * unchanged. */
+/* Calls the function and expects that the call fails with this status, that the error has the same status,
+   and that the outputs are unchanged. */
 static inline void check_refused(arguments *given, const row *function, enroll_status expected, const char *field,
                                  const char *what) {
   memcpy(given->before, given->memory, sizeof given->before);

@@ -24,7 +24,8 @@ static int in_child(int (*body)(void *), void *given) {
   pid_t child = fork();
   if (child == 0) {
     alarm(CHILD_SECONDS); /* Kills a child that hangs. */
-    /* In the child, memory that only the parent's other threads pointed to is always lost, so it counts as no leak. */
+    /* In the child, memory that only the parent's other threads pointed to is always lost, so such memory
+       must not count as a leak. */
     VALGRIND_CLO_CHANGE("--leak-check=no");
     _exit(body(given));
   }

@@ -161,7 +161,8 @@ static void nests(void *user_data, enroll_status status, const enroll_state *sta
   loop *own = user_data;
   note(own, '(');
   size_t count = 0;
-  /* Two more callbacks wait: the event loop of a modal dialog would run them here. */
+  /* Two more callbacks wait. In a program, the event loop of a modal dialog would run these callbacks here.
+     */
   if (enroll_queue_dispatch(own->queue, &count, NULL) != ENROLL_OK || count != 2) note(own, '!');
   note(own, ')');
 }

@@ -26,7 +26,7 @@ static _Thread_local volatile char local[LOCAL_BYTES] = {1};
 extern char **environ;
 static enroll_error error = ENROLL_ERROR_INIT;
 
-/* What a callback saw of the thread it ran on. */
+/* What a callback found out about the thread on which it ran. */
 struct seen {
   waiter *waiting;
   pthread_t thread;
@@ -310,7 +310,8 @@ TEST("the thread of the timers sleeps until the next renewal is due, and is set 
   CHECK_NUMBER(-1, seconds_to_wake());
   enroll_client *client = provider_open(server, NULL, options);
   provider_sign_in(server, client);
-  /* Before the sign-in the timer is set to every minute. Waits until it is set to the renewal. */
+  /* Before the sign-in the timer is set to every minute. Waits until the timer is set to the time of the
+     renewal. */
   struct timespec pause = {0, 10000000};
   for (int tries = 0; tries < 6000 && seconds_to_wake() < 3600; tries++) nanosleep(&pause, NULL);
   CHECK(seconds_to_wake() >= 3600);
@@ -344,7 +345,7 @@ static void linger(void) {
   nanosleep(&pause, NULL);
 }
 
-/* Renews as fast as it can, and calls exit() after some renewals. */
+/* Renews as fast as possible, and calls exit() after some renewals. */
 static void exit_while_renewing(int number, const char *directory) {
   alarm(60); /* Kills the process if it hangs. */
   atexit(linger);
@@ -389,8 +390,8 @@ TEST("a process that calls exit() during a renewal ends in order") {
 
 int main(int count, char **words) {
   own_threads = threads();
-  /* If this program is built for another processor, it cannot be started directly: the variable ENROLL_TEST_PROGRAM
-   * names its launcher. */
+  /* A program that is built for another processor cannot be started directly: the variable
+     ENROLL_TEST_PROGRAM names its launcher. */
   program = getenv("ENROLL_TEST_PROGRAM") != NULL ? getenv("ENROLL_TEST_PROGRAM") : words[0];
   if (count == 4 && strcmp(words[1], "--exit") == 0) exit_while_renewing(atoi(words[2]), words[3]);
   return check_main(count, words);

@@ -94,7 +94,8 @@ class AWS(CommandCase):
 
     def test_the_service_of_a_region_and_no_certificates_of_the_provider_for_it(self):
         self.sign_in()
-        # The file does not exist: if `enroll` read it for AWS, the command would fail before it connects.
+        # This certificate file does not exist: if `enroll` read the file for AWS, the command would fail before it
+        # connects.
         self.configure(caFile=str(self.home / "none.pem"))
         hosts = []
 

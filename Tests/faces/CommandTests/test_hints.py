@@ -175,7 +175,7 @@ class Hints(CommandCase):
             for hint in [hint for hint in hints(words) if hint.endswith("--help")]:
                 self.assertEqual(self.shell(hint).ends(), 0)
 
-    # Each command that a hint may name, and the test that runs it as it is printed.
+    # Each command that a hint may name, and the test that runs this command as the hint prints it.
     FOLLOWED = {
         "login": "Hints.test_from_no_token_to_a_token_by_hints_alone",
         "loginAgain": "Hints.test_who_is_signed_in_is_told_how_to_sign_in_anew_and_who_says_no_as_somebody_else",

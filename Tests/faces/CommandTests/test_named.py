@@ -90,7 +90,7 @@ class Named(CommandCase):
         _, told = self.run_enroll("doctor", *given[:-1], "tokenEndpointMethod=x", status=2)
         self.assertIn("no such key", told)
 
-    # The advice after a failed renewal, and the test that follows it.
+    # The advice after a failed renewal, and the test that follows this advice.
     REMEDIES = {
         "registerAgain": "test_a_session_that_is_over",
         "retry": "test_a_token_that_could_not_be_renewed",

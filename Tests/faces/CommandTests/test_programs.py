@@ -117,7 +117,8 @@ class ProgramCase(CommandCase):
         server.folder = self.home / "served"
         server.folder.mkdir()
         server.schemes, server.seen, server.tokens = schemes, [], [self.token()]
-        #: None: the server accepts only the tokens in `tokens`. Otherwise it accepts every token except this one.
+        #: None: the server accepts only the tokens in `tokens`. Otherwise the server accepts every token except this
+        #: one.
         server.refused = None
         if encrypted:
             key, certificate = self.certify()

@@ -1,7 +1,8 @@
 """enrolld as a child process: both framings, concurrent requests, notifications, and the daemon's requests to its host.
 
-`ENROLLD` names the program; without it the debug build is used. `Daemon.call` checks every result against the
-manifest's schema of its command, and every error against the manifest's list.
+The environment variable `ENROLLD` names the program; without the variable, the debug build is used.
+`Daemon.call` checks every result against the manifest's schema of its command, and every error against the
+manifest's list.
 """
 
 import contextlib
@@ -57,7 +58,7 @@ def manifest():
 
 
 class Daemon:
-    """One process. As a context manager it ends the process at the end of the block.
+    """One process of the daemon. As a context manager, this object ends the process at the end of the block.
 
     `host` holds functions by the names of the requests that they answer, each call on a separate thread. Requests
     without a function go to the queue `asked`, and the test answers them.

@@ -44,7 +44,7 @@ class Conversation(unittest.TestCase):
 class Specification(Conversation):
     """The examples of section 7, with pure commands of the daemon in place of the example's methods."""
 
-    # subtract → expiry.check by position: its second parameter is `now`.
+    # expiry.check replaces subtract also with parameters by position; its second parameter is `now`.
     METHODS = {"subtract": "expiry.check", "sum": "expiry.check", "get_data": "pkce.generate", "update": "expiry.check",
                "notify_hello": "expiry.check"}
 
@@ -76,7 +76,7 @@ class Specification(Conversation):
 
     @staticmethod
     def shape(answer):
-        """Compares whether there is a result, but not its value."""
+        """The parts of an answer that the test compares: whether there is a result, but not its value."""
         if isinstance(answer, list):
             return sorted((Specification.shape(one) for one in answer), key=repr)
         return {**answer, "result": True} if "result" in answer else answer

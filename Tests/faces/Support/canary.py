@@ -54,7 +54,7 @@ PARAMETERS = re.compile(r"[?&](?:code|state|nonce|session_token|activationToken|
 
 
 def secrets_in(value):
-    """The secrets in a command's parameters or its result, by name."""
+    """The secrets in the parameters or the result of a command, by name."""
     if isinstance(value, dict):
         for name, item in value.items():
             if name in MEMBERS and isinstance(item, str):

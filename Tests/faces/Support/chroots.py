@@ -1,7 +1,8 @@
 """Fresh Debian systems in folders, for tests that install into them.
 
 debootstrap makes a system once for each release, below .build/chroots; a test gets a copy. Commands run in their own
-namespaces, with /proc and with the machine's network, so that they reach a provider on the loopback interface.
+namespaces, with /proc and with the machine's network, so that the commands reach a provider on the loopback
+interface.
 """
 
 import fcntl

@@ -9,8 +9,8 @@ from processes import TOP, workspace
 from sandbox import Sandbox
 from world import Clock
 
-# The stores name this address of their provider, so the sandbox has to listen there. Only one test at a time can use it
-# on this machine.
+# The stores name this address of their provider, so the sandbox has to listen there. Only one test at a time can use
+# this address on this machine.
 PORT = 14280
 # The refresh tokens last very long, because tests will renew a session that was made today even years from now.
 LASTING = ("--refresh-lifetime", "3000000000")

@@ -1,5 +1,5 @@
-"""Finds the texts that users read in the string literals of the sources, and the names in them: options, commands,
-keys."""
+"""Finds the texts that users read in the string literals of the sources, and finds the names in these texts:
+options, commands, keys."""
 
 import re
 

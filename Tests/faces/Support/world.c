@@ -64,7 +64,7 @@ static void reached(const char *when, const char *operation, const char *path) {
   errno = saved;
 }
 
-/* Calls the real function of that name, with a call of `reached` before it and one after it. */
+/* Calls the real function of that name, and calls `reached` before and after that call. */
 #define WATCHED(operation, path, succeeded, call)                  \
   reached("before", operation, path);                              \
   int result = call;                                               \

@@ -323,8 +323,8 @@ static int leave(void) {
   return 1;
 }
 
-/* Each stretch leaves the session as it was. This one first erases the store, because unfinished sign-ins would
- * accumulate in it. */
+/* Each stretch leaves the session as it was. This stretch first erases the store, because unfinished sign-ins
+   would accumulate in the store. */
 static void sign_in_and_out(void) {
   each_file(walk.store, erase);
   (void)(enter() && leave());
@@ -346,7 +346,7 @@ static void *run_in_thread(void *way) {
   return NULL;
 }
 
-/* Runs on a separate thread: OpenSSL keeps the texts of errors until their thread ends. */
+/* Runs a stretch on a separate thread, because OpenSSL keeps the texts of errors until their thread ends. */
 static void run(void (*way)(void)) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, run_in_thread, &way) != 0 || pthread_join(thread, NULL) != 0) abort();
@@ -405,7 +405,7 @@ static int child(const struct stretch *stretch, long first, long step, long last
   report->at = report->is_told = 0;
   alarm(300);
   if (is_cold) {
-    /* Initializes OpenSSL first, because it does not recover if its initialization fails. */
+    /* Initializes OpenSSL first, because OpenSSL does not recover if its initialization fails. */
     unsigned char byte;
     OPENSSL_init_crypto(0, NULL);
     RAND_bytes(&byte, 1);

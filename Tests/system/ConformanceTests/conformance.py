@@ -1,6 +1,6 @@
 """Runs the conformance tests of the Model Context Protocol, and prints a line for each scenario, with a column for
 each face and each version of the protocol (the wire). `EXPECTED` has the scenarios that cannot pass, with the reason;
-if one of them passes, that is a failure.
+if such a scenario passes, that is a failure.
 """
 
 import argparse

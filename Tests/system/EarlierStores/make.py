@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes stores with an earlier build, for tests that open them with later builds: `make.py NAME`; see README.md.
+"""Makes stores with an earlier build, for tests that open these stores with later builds: `make.py NAME`; see
+README.md.
 
 ENROLLD, ENROLL and ENROLL_C_DRIVER name the programs of that build, LD_LIBRARY_PATH the folder of the driver's library,
 ENROLL_SANDBOX the sandbox of this build.

@@ -12,7 +12,8 @@ _sandbox = None
 
 
 def shared_sandbox():
-    """The shared sandbox, which starts when it is first needed; a test that sets faults starts its own sandbox."""
+    """The shared sandbox, which starts when a test first needs it; a test that sets faults starts its own
+    sandbox."""
     global _sandbox
     if _sandbox is None:
         _sandbox = Sandbox()
@@ -32,8 +33,8 @@ def on_each_face(tests):
 
 
 def on_json_rpc(tests):
-    """Runs the tests of a mix-in only from JSON-RPC, if it is selected: the drivers of the other faces lack these
-    commands."""
+    """Runs the tests of a mix-in only from JSON-RPC, if JSON-RPC is selected: the drivers of the other faces
+    do not have these commands."""
     return _on([face for face in faces.selected() if face.name == "jsonrpc"], tests)
 
 

@@ -1,5 +1,6 @@
 """A strict double of Apple at its own address: a TLS server that the gateway reaches by a proxy, and the page from
-which Apple's form comes. It follows Apple's documents; it was never compared with the service itself."""
+which Apple's form comes. The double follows Apple's documents; it was never compared with the service
+itself."""
 
 import base64
 import hashlib

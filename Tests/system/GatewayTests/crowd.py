@@ -1,5 +1,5 @@
-"""Many users who sign in at once: each browser is only a connection with its cookies. Also the replicas to which
-the browsers connect."""
+"""Many users who sign in at once: each browser is only a connection with its cookies. This file also starts
+the replicas to which the browsers connect."""
 
 import asyncio
 import hashlib
@@ -61,7 +61,7 @@ class Reply:
 
     @property
     def cookies(self):
-        """The cookies that a response sets, without those that it removes."""
+        """The cookies that a response sets, without the cookies that it removes."""
         pairs = [value.partition(";") for key, value in self.headers if key == "set-cookie"]
         return dict(pair.split("=", 1) for pair, _, rest in pairs if "Max-Age=0" not in rest)
 

@@ -15,7 +15,7 @@ AT_ONCE = 1_000
 
 
 async def come_at_once(ports, subject):
-    """All sign-ins begin before the first callback is sent.
+    """Signs the user in, many times at once: all sign-ins begin before the first callback is sent.
 
     - Returns: how many sign-ins succeeded, and how many of them were first asked to try again."""
     wires = []

@@ -1,6 +1,6 @@
 /*
  * Two copies of the library in one process, as in a program with two plugins that each have their own copy: a handle is
- * valid in the copy that made it, and the other copy refuses it.
+ * valid in the copy that made it, and the other copy refuses the handle.
  *
  *     copies LIBRARY LIBRARY
  */

@@ -106,7 +106,8 @@ class TreeTests(unittest.TestCase):
         leads = f"for programs that use it: export PKG_CONFIG_PATH={home}/lib/pkgconfig LD_LIBRARY_PATH={home}/lib"
         for _ in range(2):
             self.assertEqual(make("install", f"PREFIX={home}").stdout.splitlines()[-2:], [f"{where} installed in {home}", leads])
-        # Files below DESTDIR will be packed, so the output does not say how programs find them.
+        # Files below DESTDIR will be packed, so the output of the installation does not say how programs find these
+        # files.
         told = make("install", f"PREFIX={home}", f"DESTDIR={stage}").stdout.splitlines()
         self.assertEqual(told[-1], f"{where} below {stage}, for {home}")
 

@@ -1,4 +1,5 @@
-"""A separate desktop session: a session bus, and gnome-keyring on it, which a test can lock, unlock, stop and start.
+"""A separate desktop session: a session bus, and gnome-keyring on this bus. A test can lock, unlock, stop and
+start gnome-keyring.
 
 The bus itself starts no services: a service that the test does not start is absent.
 """

@@ -57,7 +57,7 @@ class TypedPage(unittest.TestCase):
         (root / "var/lib/dpkg/updates").mkdir(parents=True)
         (root / "var/lib/dpkg/info").mkdir()
         (root / "var/lib/dpkg/status").touch()
-        # Python's package runs a program of the system when it is installed, so it is only unpacked.
+        # The Python package runs a program of the system when it is installed, so the test only unpacks it.
         names = [name for name in PACKAGES if not name.startswith("python3-")]
         words = "dpkg", "--root", root, "--force-not-root,script-chrootless,depends", "--log", "/dev/null"
         environment = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(self.home)}

@@ -76,7 +76,7 @@ class OneRequest(ProcessCase):
                 self.assertEqual(self.refreshes(), 1)
 
     def test_processes_that_want_several_audiences_send_one_request_for_each(self):
-        """Each request uses up the refresh token that the request before it returned."""
+        """Each request uses up the refresh token that the previous request returned."""
         self.sign_in(self.open(FACES[0]))
         clients = [self.open(FACES[index % len(FACES)]) for index in range(6)]
         for number in range(1, 6):

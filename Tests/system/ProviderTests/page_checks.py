@@ -1,8 +1,8 @@
 """Checks a page in a real browser against WCAG 2.2 AA, as far as a program can, and takes pictures of it.
 
-`Tab` is one browser profile of one width, used with the keyboard only. Each page is checked by axe in light and
-dark, for scrolling sideways, for the order of the Tab key, and for refusals by the page's own policy; the pictures
-go to build/screenshots, with an index.html for people.
+`Tab` is one browser profile of one width, used with the keyboard only. axe checks each page in light and
+dark. Each page is also checked for scrolling sideways, for the order of the Tab key, and for refusals by the
+page's own content security policy; the pictures go to build/screenshots, with an index.html for people.
 """
 
 import html
@@ -45,7 +45,7 @@ _STOP = """() => {
 
 
 class Tab:
-    """One browser profile of this width. The titles of its pages end with `product`."""
+    """One browser profile whose window has this width. The titles of its pages end with `product`."""
 
     def __init__(self, case, width, product="EnrollKit Sandbox", **options):
         self._case, self.width, self._product = case, width, product
@@ -90,7 +90,7 @@ class Tab:
         self.page.locator("h1", has_text=heading).wait_for()
         self.page.wait_for_load_state()
         self._case.assertEqual(self.page.locator("h1").count(), 1, name)
-        # While the browser abandons a navigation, it shows the address in place of the page's title.
+        # While the browser abandons a navigation, the browser shows the address in place of the page's title.
         self.page.wait_for_function("product => document.title.endsWith(product)", arg=self._product)
         self._photograph(name)
         self._check_width(name)
@@ -126,12 +126,13 @@ class Tab:
         for number in range(count):
             self._case.assertIn(number, met, f"{name}: Tab does not reach stop {number} of {count}: {met}")
         for before, after in zip(met, met[1:]):
-            # After the last element the browser itself moves the focus, perhaps only after the test has read it.
+            # After the last element the browser itself moves the focus, perhaps only after the test has read where the
+            # focus is.
             if None not in (before, after):
                 self._case.assertEqual(after, (before + 1) % count, f"{name}: the order of the stops is {met}")
 
     def _check_rules(self, name):
-        """Checks with axe, in both colour schemes, because each has its own contrast."""
+        """Checks with axe, in both colour schemes, because each colour scheme has its own contrast."""
         for scheme in ("dark", "light"):
             self.page.emulate_media(color_scheme=scheme)
             found = Axe().run(self.page, options=_RULES)

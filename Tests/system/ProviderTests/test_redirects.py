@@ -53,7 +53,7 @@ class CustomScheme:
         answers = [client.start("registration.resume", {"url": url}) for client in (first, second)]
         outcomes = [self.outcome(answer) for answer in answers]
         self.assertIn("awaitingConfirmation", outcomes)
-        # The provider logs a request after it has answered.
+        # The provider writes a request to its log only after it has answered the request.
         wait_until(lambda: self.provider.token_requests() > sent, "a request for tokens")
         self.assertEqual(self.provider.token_requests(), sent + 1)
         self.confirm(first, first.call("registration.state")["state"])

@@ -27,7 +27,7 @@ def subject_of(assertion):
 class Exchange:
     endpoint: str
     form: dict
-    #: How the client authenticated itself. If one request used two ways, they are joined by a plus.
+    #: How the client authenticated itself. If one request used two ways, the names of both are joined by a plus.
     method: str
     client_id: str
     #: Whether the request had a proof (RFC 9449).

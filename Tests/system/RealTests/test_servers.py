@@ -1,4 +1,5 @@
-"""The servers are installed, or this suite reports that they are missing; and the simulated browser fills in forms."""
+"""Tests that the servers are installed, and reports missing servers; also tests that the simulated browser
+fills in forms."""
 
 import unittest
 

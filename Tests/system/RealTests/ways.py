@@ -73,7 +73,8 @@ class Configured:
         self._server, self.client, self.setting = server, client, setting
 
     def configuration(self, **_):
-        """With the preset, the configuration of the guide; without it, only the keys that a client requires."""
+        """The app's configuration: with the preset, the configuration of the guide; without the preset, only
+        the keys that a client requires."""
         known = {
             "issuer": self._server.issuer, "clientId": self.client.id, "allowLoopbackHTTP": True,
             "redirectUri": self.client.redirect, **self.client.credentials,
@@ -250,7 +251,7 @@ class Table:
                 of_client.setdefault(client.id, []).append((way, client))
         # The longest groups come first.
         groups = sorted(of_client.values(), key=lambda group: -sum(way.flow == DEVICE for way, _ in group))
-        # The threads live until the end, because a process ends with the thread that started it.
+        # The threads live until the end of the run, because a process ends when the thread that started it ends.
         self._lanes = concurrent.futures.ThreadPoolExecutor(server.lanes)
         self._futures = [self._lanes.submit(self._play, group) for group in groups]
 

@@ -1,4 +1,5 @@
-"""Shared by the programs of the bench: paths, C programs, rounds in alternation, and the lines that they print."""
+"""The code that the programs of the bench share: paths, C programs, rounds in alternation, and the lines that
+they print."""
 
 import json
 import os

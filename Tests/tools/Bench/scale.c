@@ -64,7 +64,7 @@ static void copy(enroll_client *client) {
   check(enroll_token_copy(client, 0, MINUTE, token, sizeof token, &size, NULL, &error), &error);
 }
 
-/* Begins a sign-in, which saves once: the transaction. Its cancellation is another save. */
+/* Begins a sign-in, which saves the transaction. Cancelling the sign-in is another save. */
 static void begin(enroll_client *client, enroll_transaction *transaction) {
   enroll_error error = ENROLL_ERROR_INIT;
   enroll_buf url = {0};
@@ -72,7 +72,8 @@ static void begin(enroll_client *client, enroll_transaction *transaction) {
   enroll_buf_free(&url);
 }
 
-/* Prints the nanoseconds of opening a client with its first token, of a cached token, and of a save. */
+/* Prints how many nanoseconds these take: opening a client and getting its first token; getting a cached
+   token; a save. */
 static void measure_account(const char *configuration, const char *store, const char *account) {
   enum { ROUNDS = 401, CALLS = 1000, SAVES = 101 };
   static long long times[ROUNDS];
@@ -90,7 +91,7 @@ static void measure_account(const char *configuration, const char *store, const 
     times[round] = (now() - began) / CALLS;
   }
   long long cached = median(times, ROUNDS);
-  /* The first round does not count: it requests the provider's metadata. */
+  /* The first round does not count, because it also requests the provider's metadata. */
   for (int round = -1; round < SAVES; round++) {
     began = now();
     begin(client, &transaction);

@@ -3,7 +3,7 @@
 
     tls_provider.py CERTIFICATE_CHAIN KEY      prints its port, and ends when standard input ends
 
-It serves its metadata, answers every form with tokens without an id_token, and knows one user.
+The provider serves its metadata, answers every form with tokens without an id_token, and knows one user.
 """
 
 import itertools

@@ -1,4 +1,5 @@
-"""The generator splits a name of the manifest into words, and makes the names in other languages from these words."""
+"""Tests that the generator splits a name of the manifest into words, and makes the names in other languages
+from these words."""
 
 import sys
 import unittest

@@ -1,5 +1,5 @@
-"""How scripts/bench handles figures: its rows, figures that are worse than in the last release, the page and the
-picture."""
+"""Tests how scripts/bench handles figures: the rows, figures that are worse than in the last release, the
+page and the picture."""
 
 import contextlib
 import io

@@ -1,5 +1,5 @@
 // The completions that a shell gets. Tests/faces/CommandTests/test_completions.py tests how bash, zsh and fish show
-// them.
+// completions.
 
 import Testing
 

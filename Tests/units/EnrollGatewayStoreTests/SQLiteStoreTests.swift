@@ -288,7 +288,7 @@ struct SQLiteStoreTests {
     #expect(isUnknownOutcome(failure))
   }
 
-  /// Result codes (sqlite.org/rescode.html), some of them extended.
+  /// Result codes and extended result codes (sqlite.org/rescode.html).
   enum SQLiteCode: Int32, Sendable {
     case busy = 5
     case readOnly = 1_032

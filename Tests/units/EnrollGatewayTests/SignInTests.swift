@@ -251,7 +251,7 @@ struct SignInTests {
     #expect(!finished.insert("b"))
     clock.advance(seconds: 1_200)
     #expect(finished.insert("a"))
-    // If the list exceeds its limit, the oldest entries are dropped.
+    // If the list of finished sign-ins exceeds its limit, the oldest entries are dropped.
     for name in ["c", "d", "e", "f"] { #expect(finished.insert(name)) }
     #expect(!finished.insert("d") && !finished.insert("e"))
     #expect(finished.insert("a"))

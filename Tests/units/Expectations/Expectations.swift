@@ -27,8 +27,8 @@ private func shown<Value>(_ value: Value) -> String {
   String(describingForTest: value)
 }
 
-/// A macro knows the source text of its arguments. This function reads the text from the file when a test
-/// fails.
+/// Records an issue with the source text of the comparison. A macro would know that text; this function reads it from
+/// the file when a test fails.
 private func record(_ problem: String, _ comment: Comment?, _ place: SourceLocation) {
   var words = ["\(problem): \(statement(at: place))"]
   if let comment { words.append(comment.rawValue) }

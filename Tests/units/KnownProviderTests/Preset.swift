@@ -56,7 +56,7 @@ struct Preset {
     [("clientId", .string(fake.registration.clientID)), ("confirmation", .bool(false))]
   }
 
-  /// A configuration with a preset: the provider's name, its parts, and the registered values.
+  /// A configuration with a preset: the provider's name, the parts of the preset, and the registered values.
   func configuration(_ fake: FakeProvider) -> JSON {
     let needsSecret = ["google-desktop", "github"].contains(id)
     return .object(

@@ -259,7 +259,8 @@ import Testing
     try await hosted(client, client.authorize())
   }
 
-  /// Sends the page's form, then follows the redirects until they end or leave this site.
+  /// Sends the page's form, then follows the redirects until there are no more, or until a redirect leads to another
+  /// site.
   private func press(_ client: TestClient, _ page: Reply, _ fields: [(String, String)]) async throws
     -> Reply
   {

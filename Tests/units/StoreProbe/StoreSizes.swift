@@ -1,5 +1,5 @@
-// The costs of a store by its number of accounts: opening the store, saving and reading one account, and
-// listing all accounts.
+// Measures what a store costs, depending on its number of accounts: opening the store, saving and reading one account,
+// and listing all accounts.
 
 @testable import EnrollPosix
 @testable import EnrollStore

@@ -3,7 +3,7 @@
 package import Foundation
 import Testing
 
-/// A running `store-probe`. System calls start it and wait for it, because Foundation considers a process
+/// A running `store-probe`. System calls start the process and wait for it, because Foundation considers a process
 /// alive as long as one of its children is alive.
 package final class Probe {
   private var input: Int32

@@ -1,6 +1,7 @@
 """django-oauth-toolkit as a program: `server.py DIRECTORY PORT`, with DIRECTORY/seed.json.
 
-The URLs of the Django project are in `project.py`. The first start makes and fills the database; later starts keep it.
+The URLs of the Django project are in `project.py`. The first start makes and fills the database; later starts
+keep the database.
 """
 
 import json

@@ -126,8 +126,8 @@ struct DPoPStepTests {
     for age in ["86400", "soon", "-1"] {
       let bench = try bench()
       bench.provider.change { $0.documentHeaders = [HTTPHeader("Age", age)] }
-      // The document's `Date` is an hour ahead of the device's clock. Because of the `Age`, EnrollKit must
-      // ignore it.
+      // The document's `Date` is an hour ahead of the device's clock. Because the document has an `Age`, EnrollKit must
+      // ignore that `Date`.
       bench.provider.change { $0.documentAgeSeconds = -3600 }
       _ = try bench.signedIn()
       try expect(lastIssued(bench), is: 0)

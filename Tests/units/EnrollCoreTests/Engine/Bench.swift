@@ -107,7 +107,7 @@ struct Bench {
 struct Unexpected: Error { var what: String }
 
 extension FakeProvider.Reply {
-  /// Glewlwyd's refusal of a refresh token: a 400 whose headers say that it has no body.
+  /// Glewlwyd's refusal of a refresh token: a response with status 400 whose headers say that there is no body.
   static let empty = FakeProvider.Reply.status(400, headers: [HTTPHeader("Content-Length", "0")])
 }
 

@@ -31,7 +31,7 @@ enum Provider {
     return key
   }
 
-  /// The key in published form, with its name as `kid`.
+  /// The key as a JWK, with the name of the key as `kid`.
   static func jwk(_ id: KeyID, _ more: [(String, JSON?)] = []) throws -> JSON {
     let number = { (bytes: [UInt8]) in JSON.string(Base64URL.encode(bytes)) }
     var members: JSONObject =

@@ -68,8 +68,7 @@ struct LogoutWaitTests {
     let bench = try bench()
     let engine = try bench.signedIn()
     let other = bench.engine()
-    // The sign-out reads the metadata after it has queued its messages. The metadata are no longer fresh
-    // then.
+    // The sign-out reads the metadata after it has queued its messages. By then the metadata are no longer fresh.
     bench.clock.advance(seconds: 90_000)
     bench.provider.change { $0.metadata = { _ in other.outbox.sendOutbox(cancellation: nil) } }
     try expect(leave(engine).providerTold, is: .queued)

@@ -11,8 +11,8 @@ import Testing
 
 @Suite("The outbox: who sends what (flows.md §5)")
 struct OutboxTests {
-  /// A second client of the same store. Each case is the one setting in which it differs from the client that
-  /// signed out.
+  /// A second client of the same store. Each case names the only setting in which this client differs from the client
+  /// that signed out.
   enum Stranger: String, CaseIterable, Sendable { case issuer, client, caFile, loopbackHTTP, ownTransport }
 
   private func engine(_ bench: Bench, _ stranger: Stranger? = nil) throws -> Engine {
@@ -138,7 +138,7 @@ struct OutboxTests {
   func quicker() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    // The sign-out reads the metadata after it has queued its message. The metadata are no longer fresh then.
+    // The sign-out reads the metadata after it has queued its message. By then the metadata are no longer fresh.
     bench.clock.advance(seconds: 90_000)
     bench.provider.change { $0.metadata = { _ in engine.outbox.sendOutbox(cancellation: nil) } }
     try expect(told(.logout, engine), is: .told)

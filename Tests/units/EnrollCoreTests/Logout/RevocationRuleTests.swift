@@ -112,7 +112,7 @@ struct RevocationRuleTests {
     bench.provider.next(
       .revocation,
       .during {
-        // Another process, which cannot reach the provider before its user has returned.
+        // Signs in with another process, which cannot reach the provider before its user has returned.
         bench.provider.next(.revocation, .unreachable, .unreachable)
         try? signIn(other, bench)
         bench.provider.recover(.revocation)

@@ -1,5 +1,5 @@
-// The table of captured data (flows.md §7), cell by cell: its rows are the six values, its columns the events
-// that clear or change them.
+// The table of captured data (flows.md §7), cell by cell. The rows are the six values. The columns are the events that
+// clear or change these values.
 
 import EnrollRules
 import EnrollSteps

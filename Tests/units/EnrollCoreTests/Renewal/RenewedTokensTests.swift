@@ -23,7 +23,7 @@ struct RenewedTokensTests {
     bench.clock.advance(seconds: 3550)
   }
 
-  /// The answer arrives, and then the disk fails for longer than the renewal repeats its write.
+  /// Renews with a disk that fails after the answer has arrived, and for longer than the renewal repeats its write.
   private func leaveUnsaved() throws {
     bench.provider.next(.token, .during { disk.refuse(.before, times: 100) })
     expect(code { _ = try engine.access() }, is: .storeIO)

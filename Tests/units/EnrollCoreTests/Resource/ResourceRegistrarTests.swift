@@ -441,7 +441,7 @@ struct ResourceRegistrarTests {
     let late = Guarded<ResourceClient?>(nil, by: Mutex())
     let asked = Guarded(0, by: Mutex())
     let other = Condition()
-    // Once the other call requests the server's metadata, it has begun.
+    // When the server's metadata are requested, the other call has begun.
     web.answer(Published.server) { _ in
       asked.withLock { $0 += 1 }
       other.locked { other.wakeAll() }

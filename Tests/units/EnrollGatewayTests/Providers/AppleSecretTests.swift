@@ -152,7 +152,7 @@ struct AppleSecretTests {
     let (world, deleted) = try deletedAccount()
     let gateway = world.world.gateway
     let keys = try TestGateway.ring(world.world.clock)
-    // Without the gateway's key, the token cannot be read, so it cannot be revoked either.
+    // Without the gateway's key, the token cannot be read, and therefore cannot be revoked.
     gateway.reload(try TestGateway.otherRing(world.world.clock))
     for day in 0..<7 {
       if day > 0 { world.world.clock.advance(seconds: 86_400) }

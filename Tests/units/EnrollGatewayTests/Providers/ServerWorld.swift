@@ -1,4 +1,4 @@
-// A gateway whose only provider is a strict double of a real service, and a browser that returns from it in
+// A gateway whose only provider is a strict double of a real service, and a browser that returns from this provider in
 // the way that the service chooses.
 
 import EnrollCrypto

@@ -28,7 +28,7 @@ final class Wire: Sendable {
     }
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-    // A server that neither answers nor closes fails the test, but does not block it.
+    // A server that neither answers nor closes makes the test fail, but does not block the test.
     var limit = timeval(tv_sec: 20, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
@@ -92,7 +92,7 @@ final class Wire: Sendable {
     return count < 0 ? nil : Array(chunk[..<count])
   }
 
-  /// Everything until the other side closes; nil if it does not close, or after a reset.
+  /// Everything that arrives until the other side closes; nil if the other side does not close, or after a reset.
   func readAll() -> String? {
     var bytes: [UInt8] = []
     while let part = receive() {

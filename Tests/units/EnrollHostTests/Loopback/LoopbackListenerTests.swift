@@ -105,7 +105,7 @@ import Testing
     listener.close()
   }
 
-  /// Opens a listener again. If another test starts a process, the child has copies of all sockets until it
+  /// Opens a listener again. If another test starts a process, the child has copies of all sockets until the child
   /// executes its program. Until then, a port that was closed here may be busy.
   private func reopened(_ uri: String) throws -> LoopbackListener {
     for _ in 1...500 {

@@ -123,8 +123,8 @@ import Testing
     expect(server.requests.map(\.connection), is: [1, 2, 3, 4, 1])
   }
 
-  /// Answers the first request of the first connection; it reads every later request and closes the
-  /// connection.
+  /// A server that answers only the first request of the first connection. It reads every later request, and then
+  /// closes the connection.
   private static func dying() throws -> RawServer {
     try RawServer {
       $0.readRequest()

@@ -140,7 +140,7 @@ struct KeyReplacementTests {
     let fresh = try AccountName("fresh")
     let mover = try folder.open()
     try mover.replaceKeys(.file, newDataKey: true)
-    // This process has the old key in memory. It saves a new account first, because an existing record would
+    // This process has the old key in memory. The process saves a new account first, because an existing record would
     // reveal the new key.
     try other.update(fresh) { $0.registrationType = "NEW" }
     try other.update(.default) { $0.tokenEpoch += 1 }
@@ -161,7 +161,7 @@ struct KeyReplacementTests {
     try folder.filled(.file)
     let folder = folder
     let isReplaced = Atomic<Bool>(false)
-    // The old keys file is open, and is read after it has been replaced.
+    // The old keys file is opened before it is replaced, and is read after that.
     let system = FaultyFileSystem(after: { call in
       guard call.operation == .open, call.name == "keys",
         !isReplaced.exchange(true, ordering: .relaxed)

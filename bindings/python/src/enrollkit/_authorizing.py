@@ -77,7 +77,7 @@ class Place:
 
     @property
     def target(self) -> str:
-        """The URL that a proof is for (RFC 9449 §4.2): as it is sent, without query."""
+        """The URL that a proof is for (RFC 9449 §4.2): as it is sent, but without its query."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == _PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{host}{port}{self.path}"

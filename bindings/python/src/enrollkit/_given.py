@@ -128,7 +128,8 @@ def store_path(value: StorePath) -> str:
 
 
 def absolute(name: str, path: str) -> str:
-    """An absolute path, as in every other language. `~` is refused: it rarely means a directory of that name."""
+    """An absolute path, as every other binding requires. `~` is refused, because a user who writes it rarely
+    means a directory with that name."""
     if path.startswith("~"):
         raise EnrollInvalidArgument(
             f"{name}: expected a path without ~, got {path!r}; expand it with os.path.expanduser", field=name

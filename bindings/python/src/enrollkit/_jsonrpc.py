@@ -79,7 +79,7 @@ class Conversation:
         self._listeners[client] = (*self._listeners.get(client, ()), listener)
 
     def stop_listening(self, client: str, listener: Optional[Listener] = None) -> None:
-        """Removes one listener of a client, or all of them."""
+        """Removes one listener of a client, or all its listeners."""
         kept = tuple(one for one in self._listeners.get(client, ()) if listener is not None and one is not listener)
         if kept:
             self._listeners[client] = kept

@@ -352,7 +352,8 @@ def _call_with_host(library: ctypes.CDLL, command: str, parameters: Mapping[str,
             status = getattr(library, function)(*store, keys[0], ctypes.byref(buffer), last)
         _abi.check(status, error)
     if command == "store.rekey":
-        # C does not return the new key provider. It is the provider that was passed, unless that is `auto`.
+        # C does not return the new key provider. The new provider is the provider that was passed, unless `auto` was
+        # passed.
         chosen = parameters.get("newKeys") or parameters["keys"]
         if chosen["provider"] != "auto":
             return {"provider": chosen["provider"]}
@@ -490,7 +491,7 @@ def _send(number: int, request: Any, response: int) -> int:
             status = _exchange(host.library, host.transport, request.contents, response)
         except BaseException as failure:
             if host.library.enroll_http_response_is_cancelled(response):
-                # The call that needed the response has already ended with its own error.
+                # The call that needed the response has already ended, with an error of its own.
                 return BY_STATUS["cancelled"].code
             means = transport_status(failure)
             if was_not_sent(failure):

@@ -154,7 +154,7 @@ class Question:
 
 
 class Questions:
-    """The requests of one daemon. The reading thread adds them; any thread may answer them.
+    """The requests of one daemon. The reading thread adds requests; any thread may answer them.
 
     Args:
         begin: Starts to answer a request; must not wait.
@@ -167,8 +167,8 @@ class Questions:
         self._parts: weakref.WeakValueDictionary[str, Parts] = weakref.WeakValueDictionary()
         self._open: Dict[str, Question] = {}
         self._early: List[Question] = []
-        # Weak references: if Ctrl-C interrupts an opening, its object is collected, and no request waits for that
-        # client any more.
+        # Weak references: if Ctrl-C interrupts the opening of a client, the object of that opening is collected, and no
+        # request waits for that client any more.
         self._opening: weakref.WeakSet[Any] = weakref.WeakSet()
         self.store: Optional[Parts] = None
         """The parts that serve the command about a store that is in progress; only one such command runs at a time."""

@@ -102,7 +102,8 @@ class _Hook(Shared):
             try:
                 if step is Step.RENEWAL:
                     self._auth._renew(exchange, limit(_read_timeout(options.get("timeout"))))
-                # The same request object is changed, because requests builds the requests of later redirects from it.
+                # This changes the original request object, because the library requests builds the requests of later
+                # redirects from it.
                 nonce = response.headers.get("DPoP-Nonce") if step is Step.NONCE else None
                 self._auth._sign(request, exchange, place, nonce)
             except EnrollError:

@@ -1,5 +1,5 @@
 // Plain C functions that do the same work as the steps, written by hand with the same libraries. The bench compares the
-// steps with them. Each returns 1 for success, 0 for failure.
+// steps with these functions. Each function returns 1 for success, 0 for failure.
 #ifndef BENCH_PEERS_H
 #define BENCH_PEERS_H
 #include <stddef.h>

@@ -64,8 +64,8 @@ public class Enroll private constructor(private val caller: Caller, private val 
       if (options.waitForPlatform) put("waitForPlatform", JsonPrimitive(true))
       if (options.renewInBackground) put("renewInBackground", JsonPrimitive(true))
     }
-    // The client is made inside this block: if this coroutine is cancelled, the caller does not get it, and the reaper
-    // closes it.
+    // The client is made inside this block: if this coroutine is cancelled, the caller does not get the client, and the
+    // reaper closes the client.
     return withContext(Dispatchers.IO) {
       val hub = EventHub()
       val port = core.open(parameters, options.transport, hub)

@@ -48,8 +48,9 @@ internal class HostSecrets(private val store: SecretStore, private val log: Enro
 }
 
 /**
- * Two secret stores, for the command that moves a key from [old] to [new]: the core's requests do not say which of the
- * two they mean. The command loads all old secrets before it saves the first new secret, and it uses no name twice.
+ * Two secret stores, for the command that moves a key from [old] to [new]: a request of the core does not say
+ * which store it means. The command loads all old secrets before it saves the first new secret, and uses no
+ * name twice.
  */
 internal class MovingSecrets(private val old: SecretStore, private val new: SecretStore) : SecretStore {
   private val moved = ConcurrentHashMap.newKeySet<String>()

@@ -72,7 +72,7 @@ internal class HostTransport(private val transport: HttpTransport, private val l
     HostAnswer.Refused(status, isUnsent(fault))
   }
 
-  /** Asks C from time to time whether the request was given up, because C has no callback for it. */
+  /** Asks C from time to time whether the request was given up, because C has no callback for that. */
   private suspend fun CoroutineScope.isGivenUp(response: Long): Boolean {
     while (isActive) {
       if (Native.responseIsCancelled(response)) return true

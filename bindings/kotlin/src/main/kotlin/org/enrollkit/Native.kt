@@ -73,7 +73,7 @@ internal object Native {
 
   @JvmStatic external fun responseIsCancelled(response: Long): Boolean
 
-  // Functions that C calls, on its own threads. They must not throw.
+  // Functions that C calls, on its own threads. These functions must not throw.
 
   @JvmStatic
   fun failure(

@@ -8,7 +8,8 @@ public sealed interface Store {
   /** In memory, until the client is closed: for tests. */
   public data object Memory : Store
 
-  /** In a directory of sealed files, made with mode 0700 if it is missing. Its parent must exist. */
+  /** In a directory of sealed files. If the directory is missing, it is made with mode 0700. Its parent must
+   * exist. */
   public data class Directory(
     /** An absolute path. */
     public val path: String,
@@ -70,10 +71,12 @@ public sealed interface Keys {
  * function that takes more than 30 seconds also counts as locked.
  */
 public interface SecretStore {
-  /** The 32 bytes that [save] saved under this name, or null. They are wiped after use: return a copy. */
+  /** The 32 bytes that [save] saved under this name, or null. Return a copy, because the returned bytes are
+   * wiped after use. */
   public fun load(name: String): ByteArray?
 
-  /** Saves the 32 bytes of [secret], durably before it returns. They are wiped afterwards: keep a copy. */
+  /** Saves the 32 bytes of [secret], durably before it returns. Keep a copy, because [secret] is wiped
+   * afterwards. */
   public fun save(name: String, secret: ByteArray)
 
   /** Removes a name. */
