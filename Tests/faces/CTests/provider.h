@@ -17,7 +17,7 @@ void provider_free(provider *server);
 /* A client of the provider. `directory` is the directory of the store; NULL keeps the store in memory. */
 enroll_client *provider_client(provider *server, const char *directory);
 /* Opens a client with these options. This function itself sets the configuration, the store and the transport
-   in the options. */
+ * in the options. */
 enroll_client *provider_open(provider *server, const char *directory, enroll_client_options options);
 /* As provider_client; the user has also signed in and confirmed. */
 enroll_client *provider_signed_in(provider *server, const char *directory);

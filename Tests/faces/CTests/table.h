@@ -146,7 +146,7 @@ static inline enroll_error *failure_of(arguments *given, const row *function) {
 }
 
 /* Calls the function and expects that the call fails with this status, that the error has the same status,
-   and that the outputs are unchanged. */
+ * and that the outputs are unchanged. */
 static inline void check_refused(arguments *given, const row *function, enroll_status expected, const char *field,
                                  const char *what) {
   memcpy(given->before, given->memory, sizeof given->before);

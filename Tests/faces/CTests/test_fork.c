@@ -25,7 +25,7 @@ static int in_child(int (*body)(void *), void *given) {
   if (child == 0) {
     alarm(CHILD_SECONDS); /* Kills a child that hangs. */
     /* In the child, memory that only the parent's other threads pointed to is always lost, so such memory
-       must not count as a leak. */
+     * must not count as a leak. */
     VALGRIND_CLO_CHANGE("--leak-check=no");
     _exit(body(given));
   }

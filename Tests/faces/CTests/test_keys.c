@@ -1,5 +1,5 @@
 /* Tests of what protects the key of a store (the host's own secret store, a passphrase, or key files), and of
-   stores whose key moves from one of these to another (R41). */
+ * stores whose key moves from one of these to another (R41). */
 
 #include <pthread.h>
 #include <sys/stat.h>

@@ -311,7 +311,7 @@ TEST("the thread of the timers sleeps until the next renewal is due, and is set 
   enroll_client *client = provider_open(server, NULL, options);
   provider_sign_in(server, client);
   /* Before the sign-in the timer is set to every minute. Waits until the timer is set to the time of the
-     renewal. */
+   * renewal. */
   struct timespec pause = {0, 10000000};
   for (int tries = 0; tries < 6000 && seconds_to_wake() < 3600; tries++) nanosleep(&pause, NULL);
   CHECK(seconds_to_wake() >= 3600);
@@ -391,7 +391,7 @@ TEST("a process that calls exit() during a renewal ends in order") {
 int main(int count, char **words) {
   own_threads = threads();
   /* A program that is built for another processor cannot be started directly: the variable
-     ENROLL_TEST_PROGRAM names its launcher. */
+   * ENROLL_TEST_PROGRAM names its launcher. */
   program = getenv("ENROLL_TEST_PROGRAM") != NULL ? getenv("ENROLL_TEST_PROGRAM") : words[0];
   if (count == 4 && strcmp(words[1], "--exit") == 0) exit_while_renewing(atoi(words[2]), words[3]);
   return check_main(count, words);

@@ -44,7 +44,7 @@ class Conversation(unittest.TestCase):
 class Specification(Conversation):
     """The examples of section 7, with pure commands of the daemon in place of the example's methods."""
 
-    # expiry.check replaces subtract also with parameters by position; its second parameter is `now`.
+    # expiry.check replaces subtract. With parameters by position, the second parameter of expiry.check is `now`.
     METHODS = {"subtract": "expiry.check", "sum": "expiry.check", "get_data": "pkce.generate", "update": "expiry.check",
                "notify_hello": "expiry.check"}
 

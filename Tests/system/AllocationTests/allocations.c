@@ -324,7 +324,7 @@ static int leave(void) {
 }
 
 /* Each stretch leaves the session as it was. This stretch first erases the store, because unfinished sign-ins
-   would accumulate in the store. */
+ * would accumulate in the store. */
 static void sign_in_and_out(void) {
   each_file(walk.store, erase);
   (void)(enter() && leave());
@@ -395,7 +395,7 @@ static int disturb(const struct stretch *stretch, long n, long *before) {
 }
 
 /* Makes the n-th allocation fail, for n = first, first + step, … up to last; with cold, only for the first n.
-   Returns whether there is a next n. */
+ * Returns whether there is a next n. */
 static int child(const struct stretch *stretch, long first, long step, long last) {
   if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, curl_own_malloc, curl_own_free, curl_own_realloc, curl_own_strdup,
                            curl_own_calloc) != CURLE_OK)

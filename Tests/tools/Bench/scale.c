@@ -73,7 +73,7 @@ static void begin(enroll_client *client, enroll_transaction *transaction) {
 }
 
 /* Prints how many nanoseconds these take: opening a client and getting its first token; getting a cached
-   token; a save. */
+ * token; a save. */
 static void measure_account(const char *configuration, const char *store, const char *account) {
   enum { ROUNDS = 401, CALLS = 1000, SAVES = 101 };
   static long long times[ROUNDS];
