@@ -77,8 +77,8 @@ struct TokenOrigin: Equatable {
   }
 }
 
-/// One request from its first sending to its last answer. Each step happens at most once; only ``ExchangeStep/proof``
-/// may happen again. Only an answer of the first origin causes a step.
+/// One request from its first sending to its last answer. Each step except ``ExchangeStep/proof`` happens at most once.
+/// Only an answer of the first origin causes a step.
 struct AuthorizedExchange {
   /// The maximum number of proofs, because a server may redirect in a loop.
   static let maximumProofs = 20
@@ -128,7 +128,7 @@ struct AuthorizedExchange {
 }
 
 extension URL {
-  /// The URL in the form of a proof (`htu`, RFC 9449 §4.2): without query and fragment, with scheme and host in lower
+  /// The URL as a proof contains it (`htu`, RFC 9449 §4.2): without query and fragment, with scheme and host in lower
   /// case.
   var proofTarget: String? {
     guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }

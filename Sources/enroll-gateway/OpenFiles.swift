@@ -36,7 +36,8 @@ struct OpenFiles {
     return min(max(limit - others, limit / 4), Self.mostConnections)
   }
 
-  /// Refuses a limit that is too low already when the program starts. Otherwise single requests would fail later.
+  /// Refuses a limit that is too low. This happens when the program starts, because otherwise single requests would
+  /// fail later.
   /// - Throws: `.configuration`.
   func check(databaseConnections: Int) throws(EnrollError) {
     let least = Self.least(databaseConnections)

@@ -1,5 +1,5 @@
 // The store that a command uses, and the store's key provider. Each is the caller's choice or the program's default.
-// The default key provider of the library is a key file; that of the daemon is the best provider that is present
+// The default key provider of the library is a key file; the default of the daemon is the best provider that is present
 // (store.md, Keys).
 
 import EnrollRules

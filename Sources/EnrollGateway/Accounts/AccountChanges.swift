@@ -192,7 +192,7 @@ public protocol AccountChanges: AnyObject, Sendable {
   func end(_ logout: ProviderLogout, at now: UnixTime) throws(StoreFailure) -> Int?
 
   /// Deletes the identity with the sessions and codes that it began, and records the message, in one transaction. If
-  /// the account has no other identity, the account is deleted.
+  /// the account has no other identity, the whole account is deleted.
   func deleteData(_ deletion: ProviderDeletion, at now: UnixTime) throws(StoreFailure) -> DataDeletionResult
 
   /// Whether a ``ProviderDeletion`` with this hash was done, and is still remembered.

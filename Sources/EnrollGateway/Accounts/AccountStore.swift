@@ -175,7 +175,7 @@ public protocol StoreUpkeep: AnyObject, Sendable {
   /// Brings the schema to this program's version, one replica at a time. Migrations only add: a program of the previous version
   /// keeps working, and also starts with the newer schema. If there is nothing to do, the right to read and write rows is
   /// enough.
-  /// - Returns: the versions that were applied; none if the schema is newer.
+  /// - Returns: the versions that were applied; empty if the schema is newer.
   func migrate() throws(StoreFailure) -> [Int64]
 
   /// Succeeds if the store answers and has this program's schema; PostgreSQL must also grant the gateway the rights to

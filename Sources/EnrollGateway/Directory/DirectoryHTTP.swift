@@ -145,7 +145,7 @@ extension DirectoryHTTP {
     return answer
   }
 
-  /// The pause that `Retry-After` requires. Without that header, the time from the answer's `Date` to
+  /// The pause that `Retry-After` requires. Without that header, the pause is the time from the answer's `Date` to
   /// `X-Rate-Limit-Reset`.
   private static func pauseSeconds(_ response: HTTPResponse) -> Int64 {
     if let seconds = RetryAfter.seconds(of: response) { return min(seconds, longestPauseSeconds) }

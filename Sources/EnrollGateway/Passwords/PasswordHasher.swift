@@ -1,6 +1,6 @@
 // Hashes passwords with scrypt (RFC 7914). The parameters are stored with the hash, so that a later version can raise
 // the cost. A hash takes 32 MiB and about 65 ms of one core (measured). Because of the memory, a gate limits how many
-// hashes run at once. Checking takes the same time if the user has no password or does not exist.
+// hashes run at once. Checking a password takes the same time if the user has no password or does not exist.
 
 public import EnrollRules
 public import EnrollSteps

@@ -1,8 +1,8 @@
-// The logout token of a provider (OpenID Connect Back-Channel Logout 1.0 §2.4, §2.6). Its signature is
-// verified before its claims are read. Refused: another issuer or another audience (if the configured issuer is a
-// template, the issuer must be that of the token's tenant, as in id_tokens); a token that has expired, is valid for
-// longer than an hour, or is from the future; a token without the event, or without both `sub` and `sid`; a token with
-// a nonce, which would make it an id_token.
+// The logout token of a provider (OpenID Connect Back-Channel Logout 1.0 §2.4, §2.6). Its signature is verified before
+// its claims are read. Refused: another issuer or another audience (if the configured issuer is a template, the issuer
+// must be the issuer of the token's tenant, as in id_tokens); a token that has expired, is valid for longer than an
+// hour, or is from the future; a token without the event, or without both `sub` and `sid`; a token with a nonce, which
+// would make it an id_token.
 
 import EnrollRules
 import EnrollCrypto

@@ -12,8 +12,8 @@ enum RegistrationTimes {
   /// How long an expired link is kept, so that a user who opens the link learns that it has expired.
   static let keptSeconds: Int64 = 2 * 86_400
 
-  /// The latest due time that a gateway with the right clock writes. A gateway whose clock was ahead may have
-  /// written later times. Mails with such times are sent at once.
+  /// The latest due time that a gateway with the right clock writes. A gateway whose clock was ahead may have written
+  /// later due times; mails with such times are sent at once.
   static func latestDue(at now: UnixTime) -> SQLValue {
     .integer((now + 2 * Outbox.longestPauseSeconds).seconds)
   }

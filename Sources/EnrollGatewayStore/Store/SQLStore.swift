@@ -152,7 +152,7 @@ public class SQLStore: AccountStore, @unchecked Sendable {
     let kept: SQLValue = exceptTokenHash.map { .bytes($0) } ?? .null
     let count = try inTransaction { (connection) throws(SQLFailure) -> Int in
       // Delete codes and links first. These statements wait until a code or link that is being redeemed has begun its
-      // session, so the last statement sees that session.
+      // session, so the last statement, which ends sessions, sees that session.
       try connection.change(.endCodes, [.id(account)])
       try connection.change(.endLinks, [.id(account)])
       let count = try connection.change(.endSessions, [.id(account), kept])

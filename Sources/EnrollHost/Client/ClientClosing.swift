@@ -24,8 +24,8 @@ extension Client {
 }
 
 extension Result where Failure == EnrollError {
-  /// The result of a call that began before the client was closed. The handle was valid then, so the error is
-  /// `.cancelled`.
+  /// The result of a call that began before the client was closed. The handle was valid when the call began, so the
+  /// error is `.cancelled`, not `.handle`.
   public var ofClosedClient: Self {
     guard case .failure(let error) = self, error.code == .handle else { return self }
     return .failure(EnrollError(.cancelled, "the client was closed during the call"))

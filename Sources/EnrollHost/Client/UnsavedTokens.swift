@@ -85,7 +85,7 @@ final class UnsavedTokens: @unchecked Sendable {
     }
   }
 
-  /// Saves the tokens of this account before another client renews: the refresh token in the store is used up.
+  /// Saves the tokens of this account before another client renews, because the refresh token in the store is used up.
   /// - Throws: why the store refuses the tokens.
   func save(for location: Location) throws(EnrollError) {
     for entry in condition.locked({ entries.filter { $0.location.isSame(as: location) } }) {

@@ -79,7 +79,7 @@ extension TransactionRecord {
   /// Whether an id_token was requested, and must be verified.
   package var asksForIDToken: Bool { Scopes.contains("openid", in: scopes) }
 
-  /// Whether an id_token in the response is used. In the flow with another app only the gateway knows what was
-  /// requested.
+  /// Whether an id_token in the response is used. In the flow with another app it is always used, because only the
+  /// gateway knows what was requested.
   package var mayBringIDToken: Bool { if case .app2app = flow { true } else { asksForIDToken } }
 }

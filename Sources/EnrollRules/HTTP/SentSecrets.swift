@@ -40,8 +40,8 @@ package struct SentSecrets: Sendable {
     }
   }
 
-  /// The number of bytes in a row that count as a part of a secret in an error code: a code does not have that many
-  /// by chance.
+  /// The number of bytes in a row that count as a part of a secret in an error code: no error code has that many bytes
+  /// of a secret by chance.
   private static let codeRunBytes = 8
   /// The number of bytes in a row that count as a part of a secret in a sentence. It is higher than for an error code,
   /// because a sentence may share a word with a secret that a user chose.
@@ -91,15 +91,15 @@ package struct SentSecrets: Sendable {
   /// Whether a claim about a user repeats a token.
   func areRepeated(inClaim text: String) -> Bool { areRepeated(in: text, from: Self.minimumTokenBytes) }
 
-  /// The claims about a user without those that repeat a token. `sub` stays, because it was compared with the
-  /// id_token's.
+  /// The claims about a user without those that repeat a token. `sub` stays, because it was compared with the `sub` of
+  /// the id_token.
   package func hidden(inClaims claims: JSONObject) -> JSONObject {
     var kept = claims.without { areRepeated(inClaim: $0) }
     kept["sub"] = claims["sub"]
     return kept
   }
 
-  /// Like ``hidden(inClaims:)``, for claims whose `sub` was not compared with the id_token's.
+  /// Like ``hidden(inClaims:)``, for claims whose `sub` was not compared with the `sub` of an id_token.
   /// - Throws: `.responseInvalid` for a `sub` that repeats a secret, because it would be shown and stored.
   package func hiddenChecked(inClaims claims: JSONObject) throws(EnrollError) -> JSONObject {
     if let sub = claims["sub"]?.string, areRepeated(inClaim: sub) {

@@ -13,8 +13,9 @@ enum SignatureRule {
 
   /// Checks the signature of a token with these keys.
   /// - Throws: `.idTokenInvalid` for an algorithm that is not accepted, whatever the keys; the errors of OpenSSL.
-  /// - Returns: unproven with `.keysUnavailable` if no key has the token's `kid`, or if the token has no `kid` and no
-  ///   key fits; with the error of OpenSSL if this machine cannot use the key; otherwise with `.idTokenInvalid`.
+  /// - Returns: the key that made the signature, or `.unproven`. `.unproven` has the error `.keysUnavailable` if no key
+  ///   has the token's `kid`, or if the token has no `kid` and no key fits; the error of OpenSSL if this machine cannot
+  ///   use the key; otherwise `.idTokenInvalid`.
   static func verdict(
     on token: JWS, keys: JWKSet, algorithms: [SignatureAlgorithm]
   ) throws(EnrollError) -> Verdict {

@@ -58,7 +58,7 @@ public enum RegistrationCheck {
 
   /// Checks that the back end's answer is about the user of the tokens.
   /// - Parameters:
-  ///   - subject: the id_token's `sub`; nil if there was no id_token. The answer is then compared with the profile's
+  ///   - subject: the id_token's `sub`; nil if there was no id_token; the answer is then compared with the profile's
   ///     `sub`.
   ///   - profile: the profile that is shown to the user.
   /// - Throws: `.profileMismatch` if the answer is about another user.

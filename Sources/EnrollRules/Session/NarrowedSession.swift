@@ -16,9 +16,8 @@ extension TokenSet {
     audiences.entries.first { $0.token?.epoch == epoch }?.audience
   }
 
-  /// The scopes that a renewal removed from the session because the refresh token that was sent has only the scopes of
-  /// an audience: an earlier renewal for that audience returned this refresh token. Empty if the provider removed
-  /// scopes for another reason.
+  /// The scopes that a renewal removed from the session because the refresh token has only the scopes of an audience,
+  /// as an earlier renewal for that audience returned it. Empty if the provider removed scopes for another reason.
   /// - Parameters:
   ///   - told: the scopes of the response; nil if the response has no scopes, which means that the scopes did not
   ///     change (RFC 6749 §5.1).

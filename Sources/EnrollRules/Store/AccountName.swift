@@ -15,7 +15,7 @@ public struct AccountName: Equatable, Hashable, Sendable {
     self.realm = realm
   }
 
-  /// The account with this name that belongs to the configuration's provider, client and resource. So the
+  /// The account with this name that belongs to the configuration's provider, client and resource. Because of that, its
   /// tokens are never sent to another provider, used by another client, or used for another resource (R43).
   public func belonging(to configuration: Configuration) -> AccountName {
     // An issuer is a URL and has no space; a client id is printable and has no line feed.

@@ -60,8 +60,8 @@ public struct AccountRecord: Equatable, Sendable {
   public var sessionEnded: String?
   /// The provider's `error_description` for ``sessionEnded``.
   public var sessionEndedDescription: String?
-  /// Whether a resource server rejected the session's own access token and no renewal helps. Then the token
-  /// is no longer returned to callers.
+  /// Whether a resource server rejected the session's own access token and no renewal helps. If so, the token is no
+  /// longer returned to callers.
   public var isAccessRefused = false
   /// Whether this provider narrowed the session after a request for an audience's token. If so, no token for an
   /// audience is requested again.

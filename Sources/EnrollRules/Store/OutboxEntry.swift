@@ -65,8 +65,8 @@ public struct OutboxEntry: Equatable, Sendable {
   public var issuer: Issuer
   /// The client that queued the entry; nil in an entry of an earlier version, which did not store the client.
   public var sender: Sender?
-  /// The URL to which the message is sent; nil if the provider's metadata was not available. The endpoint is then
-  /// discovered when the entry is sent.
+  /// The URL to which the message is sent; nil if the provider's metadata was not available. In that case the endpoint
+  /// is discovered when the entry is sent.
   public var endpoint: String?
   /// The message to send.
   public var message: Message

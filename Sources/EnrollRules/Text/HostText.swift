@@ -1,9 +1,9 @@
 // Hosts and ports as R9 allows them: only texts that every parser reads as the same name or address.
 
 enum HostText {
-  /// Whether the name is a host: labels of letters, digits, inner hyphens and underscores. With `mayBeAddress`, a name
-  /// that ends in a number must be a whole IPv4 address, because browsers read `0x7f.1` and `2130706433` as addresses;
-  /// an IPv6 address in brackets is also allowed.
+  /// Whether the name is a host, which consists of labels of letters, digits, inner hyphens and underscores. With
+  /// `mayBeAddress`, a name that ends in a number must be a whole IPv4 address, because browsers read `0x7f.1` and
+  /// `2130706433` as addresses; an IPv6 address in brackets is also allowed.
   @_optimize(speed)
   static func isHost(_ bytes: Span<UInt8>, _ name: Range<Int>, mayBeAddress: Bool) -> Bool {
     guard (1...253).contains(name.count) else { return false }

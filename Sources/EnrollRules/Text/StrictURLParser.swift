@@ -181,19 +181,19 @@ private enum URLBytes {
   static func isPath(_ byte: UInt8) -> Bool { contains(pathLow, pathHigh, byte) }
   static func isQuery(_ byte: UInt8) -> Bool { contains(queryLow, queryHigh, byte) }
 
-  /// The places of bytes that are not allowed in a query, or begin an escape: bytes that are not visible ASCII, " # % <
-  /// > and the backslash.
+  /// The places of bytes that are not allowed in a query, or that begin an escape. These bytes are " # % < > and the
+  /// backslash, and all bytes that are not visible ASCII.
   @inline(__always)
   static func notable(_ bytes: EightBytes) -> UInt64 {
     bytes.places(outside: 0x21) | bytes.places(of: 0x22) | bytes.places(of: 0x23) | bytes.places(of: 0x25)
       | bytes.places(of: 0x3C) | bytes.places(of: 0x3E) | bytes.places(of: 0x5C)
   }
 
-  // Two sets of bytes with one bit for each byte: one for the bytes 0 to 63, one for 64 to 127. In a path: letters,
-  // digits, -._~ !$&'()*+,;= :@ / %
+  // Two sets of bytes with one bit for each byte: one for the bytes 0 to 63, one for 64 to 127. Allowed in a path:
+  // letters, digits, -._~ !$&'()*+,;= :@ / %
   private static var pathLow: UInt64 { 0x2FFF_FFF2_0000_0000 }
   private static var pathHigh: UInt64 { 0x47FF_FFFE_87FF_FFFF }
-  // In a query: the bytes of a path, and ? [ ] ^ ` { | }
+  // Allowed in a query: the bytes of a path, and ? [ ] ^ ` { | }
   private static var queryLow: UInt64 { 0xAFFF_FFF2_0000_0000 }
   private static var queryHigh: UInt64 { 0x7FFF_FFFF_EFFF_FFFF }
 

@@ -55,8 +55,9 @@ public struct ClientAuthentication: Sendable {
     form.starts(with: "client_id=".utf8) || ASCII.contains(form, "&client_id=")
   }
 
-  /// Client id and secret, each encoded as in a form (RFC 6749 §2.3.1), then together as RFC 7617 §2 says. A space is
-  /// written as `%20`, which every form decoder understands; some decoders do not understand `+` (Authlib).
+  /// The client id and the secret, each encoded as in a form (RFC 6749 §2.3.1), and then joined and encoded as RFC 7617
+  /// §2 says. A space is written as `%20`, which every form decoder understands; some decoders do not understand `+`
+  /// (Authlib).
   private func credentials(_ secret: Secret) -> String {
     var pair: [UInt8] = []
     PercentEncoding.append(clientID.text.utf8, to: &pair)
@@ -68,7 +69,7 @@ public struct ClientAuthentication: Sendable {
 
 extension HTTPResponse {
   /// Whether the server refuses the client, not its request. Servers say so in many ways: `invalid_client`,
-  /// `unauthorized_client` (Keycloak), a 401 without a body (Spring) or with `invalid_request` (Keycloak).
+  /// `unauthorized_client` (Keycloak), a 401 without a body (Spring), or a 401 with `invalid_request` (Keycloak).
   package var refusesClient: Bool {
     guard status == 400 || status == 401 || status == 403, !isPage else { return false }
     guard let code = TokenEndpointError.oauthError(in: self) else { return status == 401 || isStatedEmpty }

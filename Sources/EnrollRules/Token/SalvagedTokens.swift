@@ -18,7 +18,7 @@ extension TokenResponse {
     }
   }
 
-  /// The token `name` from a body whose end is missing, if the token itself is complete. Nothing else of such a body is
+  /// The token `name` from a body whose end is missing, if the token itself is complete. Nothing else in such a body is
   /// used.
   package static func tokenBeforeCut(_ name: String, in response: HTTPResponse) -> JSON? {
     JSON.salvaged(name, beforeCutIn: response.body)

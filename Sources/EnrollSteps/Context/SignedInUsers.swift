@@ -3,8 +3,8 @@
 import EnrollRules
 
 extension EngineContext {
-  /// The users of this client in all other accounts of the store. An account that cannot be read counts as one that
-  /// may have a session of any user.
+  /// The users of this client in all other accounts of the store. An account that cannot be read counts as an account
+  /// that may have a session of any user.
   func usersOfOtherAccounts() -> SignedInUsers {
     let moment = clock.moment()
     var users = SignedInUsers()

@@ -195,7 +195,7 @@ public final class ProviderDirectory: Sendable {
   // MARK: The server's time
 
   /// The server's current time, from its responses to this process: it does not depend on this device's date, even if
-  /// somebody changes that date. nil until a response had a date.
+  /// somebody changes that date. nil until a response has had a date.
   var serverTime: UnixTime? {
     let now = clock.instant()
     return cache.withLock { $0.times.byAnswers(at: now) }

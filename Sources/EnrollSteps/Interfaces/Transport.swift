@@ -4,12 +4,12 @@ public import EnrollRules
 
 /// Sends one request and waits for the whole response.
 public protocol Transport: AnyObject, Sendable {
-  /// Identifies the trust settings: which servers are trusted. A provider's document that was fetched with one value
-  /// is not used with another value.
+  /// Identifies the trust settings: which servers are trusted. A provider's document that was fetched with one value of
+  /// `trust` is not used with another value.
   var trust: String { get }
 
-  /// Waits until the next request can be sent at once, or until `cancellation`. This is called before a request whose
-  /// response must be awaited (``HTTPRequest/mustAwaitResponse``).
+  /// Waits until the next request can be sent at once, or until `cancellation` is cancelled. This is called before a
+  /// request whose response must be awaited (``HTTPRequest/mustAwaitResponse``).
   func becomeReady(cancellation: any Cancellation)
 
   /// Sends a request and waits for the response.

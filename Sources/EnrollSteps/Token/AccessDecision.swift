@@ -4,8 +4,8 @@ public import EnrollRules
 
 /// A decision about a caller's access token, made without a request to the provider.
 public enum AccessDecision: Equatable, Sendable {
-  /// A token that is not due. The expiry is that of the access token or of the refresh token, whichever is earlier.
-  /// Until then the caller may reuse the token without another decision.
+  /// A token that is not due. The expiry is the earlier expiry of the access token and the refresh token. Until then
+  /// the caller may reuse the token without another decision.
   case fresh(AccessToken, Expiry)
   /// Any other outcome that needs no request.
   case answer(AccessOutcome)

@@ -1,5 +1,6 @@
 // The `keys` file as text and as a value: the store's keys, each wrapped once per slot. The checksum in the first line
-// distinguishes damage from a wrong key. The checksum does not detect forged slots; the encryption of each slot does.
+// distinguishes damage from a wrong key. The checksum does not detect forged slots, but the encryption of each slot
+// detects them.
 //
 // The file has one line `enrollkit-keys 1 CHECKSUM`, then one JSON object with the members storeID, active (the id of
 // the key that seals) and slots. Each slot has the provider, the id of the key, and the wrapped key in the provider's

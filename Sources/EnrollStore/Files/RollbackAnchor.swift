@@ -1,9 +1,9 @@
 // The rollback anchor (store.md, Rollback). Restoring an older copy of the store must not undo a sign-out or give back
-// attempts at a PIN. No file in the store can show that the store is an older copy. So the generation that an account
-// had reached is stored where the store's key is: in the desktop's keyring, or with the host. A session that was active
-// in the copy continues. Its refresh token may be spent; if so, the provider refuses the token. With a key file or a
-// passphrase no anchor is possible, because an attacker who restores the store can restore the key file, and the
-// passphrase does not change.
+// attempts at a PIN. No file in the store can show that the store is an older copy. For this reason, the generation
+// that an account had reached is stored in the same place as the store's key: in the desktop's keyring, or with the
+// host. A session that was active in the copy continues. Its refresh token may be spent; if so, the provider refuses
+// the token. With a key file or a passphrase no anchor is possible, because an attacker who restores the store can
+// restore the key file, and the passphrase does not change.
 //
 // No call fails because of the anchor: if the keyring is locked, no anchor is stored, and none is compared.
 

@@ -160,8 +160,8 @@ final class StoreFolder: Sendable {
       throw EnrollError(
         .storeRefused,
         "\(what) has mode 0\(String(status.permissions, radix: 8)), which lets other users in; expected 0\(wanted)."
-          // The text does not advise chmod for a folder, because closing a home folder or /tmp to other users would do
-          // harm.
+          // The error text does not advise chmod for a folder, because closing a home folder or /tmp to other users
+          // would do harm.
           + (wanted == "700"
             ? " Name a folder that holds the store alone, or, if this one does, give it mode 700"
             : " Run chmod \(wanted) \(StoreFault.printable(path))"),
@@ -203,8 +203,8 @@ final class StoreFolder: Sendable {
       field: "store")
   }
 
-  /// Whether the open folder is still the folder at its path. If not, other processes use other files and other locks.
-  /// If the path cannot be examined for lack of permission, the answer is true.
+  /// Whether the open folder is still the folder at its path. If it is another folder, other processes use other files
+  /// and other locks. If the path cannot be examined for lack of permission, the answer is true.
   func isAtPath() throws(EnrollError) -> Bool {
     let open = try attempt(nil) { () throws(FileFault) in try system.status(folder) }
     do {
@@ -221,7 +221,7 @@ final class StoreFolder: Sendable {
 
   // MARK: Reading
 
-  /// Content and status of a file; nil if there is no file.
+  /// The content and the status of a file; nil if there is no such file.
   /// - Throws: `.storeCorrupt` for more than `limit` bytes, `.storeRefused`, `.storeIO`.
   func read(_ name: String, limit: Int) throws(EnrollError) -> (bytes: [UInt8], status: FileStatus)? {
     guard

@@ -1,4 +1,4 @@
-// A key that is derived from a passphrase: scrypt (RFC 7914) with N = 2^17, r = 8, p = 1, which takes most of a second
+// A key that is derived from a passphrase: scrypt (RFC 7914) with N = 2^17, r = 8, p = 1, which takes almost a second
 // and 128 MiB. Nothing is stored on the machine. An attacker who copies the store has to guess the passphrase, at that
 // cost for each guess.
 
@@ -15,8 +15,8 @@ public final class PassphraseKeyProvider: KeyProvider {
   private static let saltCount = 32
   /// The logarithm of scrypt's N to the base 2.
   private static let cost: Int64 = 17
-  /// The costs that are accepted. EnrollKit writes no higher cost (2^18 needs 256 MiB); a lower cost does not
-  /// protect the key.
+  /// The costs that are accepted. EnrollKit writes no higher cost (2^18 needs 256 MiB); a lower cost would not protect
+  /// the key.
   private static let costs: ClosedRange<Int64> = 14...18
 
   private struct Derived {

@@ -1,5 +1,5 @@
-// The differences of one provider from a standard OpenID provider with public clients. An absent member means the behaviour of
-// the specifications.
+// The differences of one provider from a standard OpenID provider with public clients. Where a member is absent, the
+// provider behaves as the specifications say.
 
 import EnrollJSON
 
@@ -178,8 +178,8 @@ public struct Dialect: Sendable {
   }
 
   struct Revocation: Sendable {
-    /// How the provider revokes tokens. `token`: a request with the token alone is enough; `own`: a proprietary
-    /// protocol instead of RFC 7009.
+    /// How the provider revokes tokens. With `token`, a request with only the token is enough; with `own`, the provider
+    /// has a proprietary protocol instead of RFC 7009.
     enum Style: String, CaseIterable, Sendable { case rfc7009, token, own, none }
     enum PublicClient: String, CaseIterable, Sendable { case accepted, refused }
     let style: Style

@@ -26,8 +26,8 @@ extension FakeProvider {
     /// Whether a renewal for a resource or for fewer scopes permanently limits the new refresh token to this resource
     /// or these scopes.
     public var narrowsSessions: Bool
-    /// The announced DPoP algorithms (RFC 9449). If there are any, tokens are bound to the key of a client that sends
-    /// a proof.
+    /// The announced DPoP algorithms (RFC 9449). If any algorithm is announced, tokens are bound to the key of a client
+    /// that sends a proof.
     public var dpopAlgorithms: [String]
     /// Whether the provider issues Bearer tokens even to clients that send a DPoP proof.
     public var answersBearer: Bool

@@ -7,7 +7,8 @@ enum CredentialInput {
   private static let limit = 1 << 20
 
   /// Reads to the end of the input.
-  /// - Returns: empty for a question above the limit, because its beginning alone may name another host.
+  /// - Returns: the input; empty for an input above the limit, because a part of the input may name another host than
+  ///   the whole.
   static func all() -> [UInt8] { read { _ in false } }
 
   static func text() -> String { String(validating: all(), as: UTF8.self) ?? "" }

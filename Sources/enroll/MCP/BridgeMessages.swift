@@ -67,7 +67,7 @@ extension Bridge {
     cancelled.isCancelled = true
     note("\(cancelled.logged): cancelled by the host")
     // Since 2026-07-28 a request is cancelled by closing its stream; a server of an earlier version gets the host's
-    // cancellation. A request that was not sent yet is only dropped.
+    // cancellation. A request that was not sent yet is just dropped.
     guard !cancelled.isModern, cancelled.running != nil || cancelled.kind == .resuming || cancelled.isAtServer
     else {
       drop(cancelled)

@@ -96,8 +96,8 @@ struct SignInFiles {
   private static let refusedSeconds: Int64 = 600
 
   /// Remembers, for all bridges, that the server has refused this token although it was new.
-  /// - Parameter scopes: the scopes that the server still asked for with 403, after a sign-in for scopes; empty after
-  ///   a 401.
+  /// - Parameter scopes: after a 403, the scopes that the server still asked for after a sign-in for these scopes;
+  ///   empty after a 401.
   func rememberRefusal(of token: Secret, for scopes: Set<String>, at now: Int64) {
     guard let label = Self.label(token) else { return }
     var sets = refusals(for: scopes, at: now)?.sets ?? []

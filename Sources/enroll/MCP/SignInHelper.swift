@@ -36,7 +36,7 @@ enum SignInHelper {
   /// - Parameters:
   ///   - login: the arguments of `enroll login`.
   ///   - last: the record of the last sign-in. If another sign-in has ended after that sign-in, no sign-in starts.
-  ///   - passphrase: opens the store.
+  ///   - passphrase: the passphrase that opens the store.
   /// - Returns: the process; nil if no process could be started.
   static func start(
     _ files: SignInFiles, login: [String], challenge: String?, after last: SignInRecord?, passphrase: Secret?
@@ -57,8 +57,8 @@ enum SignInHelper {
       return CommandStatus.failed.rawValue
     }
     guard given == words else { return nil }
-    // The descriptor for the answers stays open until this process ends. The process that started this one waits for
-    // the end of that descriptor.
+    // The descriptor for the answers stays open until this process ends. The process that started this process waits
+    // for the end of that descriptor.
     guard let (order, _) = DetachedProcess.begin(runningSeconds: runningSeconds),
       let json = try? JSON.parse(order), let path = json["place"]?.string
     else { return CommandStatus.usage.rawValue }

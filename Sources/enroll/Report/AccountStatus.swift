@@ -30,7 +30,7 @@ struct AccountStatus {
       headline = signedIn
       let how = activation == .renewed ? "renewed just now" : "valid"
       // If the token seems to have expired, the time is left out: the library, which decided that the token is valid,
-      // corrects this machine's date by the provider's.
+      // corrects this machine's date by the provider's date.
       let span = (left ?? 0) > 0 ? lives : nil
       let asks = waiting.map { "the sign-in of \($0) waits for your confirmation" }
       token = Self.joined([Self.joined([how, span], ", "), Self.renewal(kept, now: now), asks])

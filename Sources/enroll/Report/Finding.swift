@@ -181,7 +181,7 @@ struct Finding: Equatable {
 
   // MARK: The provider
 
-  /// The features that do not work at the provider, or only in part.
+  /// The findings about features that do not work at the provider, or that work only in part.
   /// - Parameters:
   ///   - told: an error text that is already shown. The finding with this text is left out.
   ///   - key: the key of the configuration whose findings are left out.
@@ -232,8 +232,8 @@ struct Finding: Equatable {
     }
   }
 
-  /// The smallest difference of the clocks that is reported, and the smallest for which id_tokens are refused (R25),
-  /// in seconds.
+  /// The smallest difference of the clocks that is reported, and the smallest difference for which id_tokens are
+  /// refused (R25), in seconds.
   private static let (noticeable, tolerable): (Int64, Int64) = (60, 300)
 
   /// The finding about the difference of the clocks.

@@ -1,4 +1,5 @@
-/* After fork() no handle that was made before works in the child, and no call hangs (store.md, Fork; R41). */
+/* Tests that after fork() no handle that was made before works in the child, and no call hangs (store.md,
+ * Fork; R41). */
 
 #include <pthread.h>
 #include <sys/prctl.h>

@@ -1,4 +1,5 @@
-/* What a host may provide in addition to its transport and its secret store: an event loop, a clock, a log. */
+/* Tests of what a host may provide in addition to its transport and its secret store: an event loop, a clock,
+ * a log. */
 
 #include <poll.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
-/* What a host sees of the library's own threads: their stack, their signal mask, their number, and that they end with
- * the process. The program has a lot of thread-local memory, which takes space on each thread's stack. */
+/* Tests of what a host sees of the library's own threads: their stack, their signal mask, their number, and
+ * that they end with the process. The program has a lot of thread-local memory, which takes space on each
+ * thread's stack. */
 
 #include <dirent.h>
 #include <openssl/crypto.h>

@@ -1,5 +1,5 @@
-/* A host's own transport: what it may do, what it must not do, and that its responses are checked like those of a
- * server (R20, R41). */
+/* Tests of a host's own transport: what it may do, what it must not do, and that its responses are checked
+ * like the responses of a server (R20, R41). */
 
 #include <pthread.h>
 #include <sched.h>

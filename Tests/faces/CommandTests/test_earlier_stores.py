@@ -1,4 +1,4 @@
-"""A home whose user signed in with the command of an earlier build."""
+"""Tests with a home directory whose user signed in with the command of an earlier build."""
 
 import earlier
 from cases import CommandCase

@@ -1,4 +1,4 @@
-"""Commands that need no provider: the command line, and `status` and `doctor` without a network."""
+"""Tests of commands that need no provider: the command line, and `status` and `doctor` without a network."""
 
 import json
 import subprocess

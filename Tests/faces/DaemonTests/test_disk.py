@@ -1,4 +1,5 @@
-"""A full or read-only disk: the tests mount a small disk, which needs root (reliability.md, How it is shown)."""
+"""Tests with a full or read-only disk. They mount a small disk, which needs root (reliability.md, How it is
+shown)."""
 
 import os
 import pathlib

@@ -1,4 +1,5 @@
-"""Standard error gets the errors that no answer reports, and no other errors (json-rpc.md, The end)."""
+"""Tests that standard error gets the errors that no answer reports, and no other errors (json-rpc.md, The
+end)."""
 
 import unittest
 

@@ -1,4 +1,5 @@
-"""The process: its options, its end, hosts that do not read, and its data that other processes must not see."""
+"""Tests of the daemon's process: its options, its end, hosts that do not read its answers, and its data that
+other processes must not see."""
 
 import json
 import os

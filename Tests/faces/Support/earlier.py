@@ -32,8 +32,8 @@ class EarlierStore:
         self.folder = workspace("earlier")
         with tarfile.open(archive) as tar:
             members = [entry for entry in tar if entry.name.split("/")[1:2] == [name]]
-            # Python before 3.11.4 has no extraction filters. The archives are this repository's own, so they are safe
-            # without a filter.
+            # Versions of Python before 3.11.4 have no extraction filters. The archives are this repository's own files,
+            # so it is safe to extract them without a filter.
             tar.extractall(self.folder, members, **({"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}))
         self.folder /= name
         self.store = self.folder / "store"

@@ -249,8 +249,8 @@ static int is_lie(enroll_status status) {
   }
 }
 
-/* A lost algorithm is reported as internal if OpenSSL then gives an error that does not mention memory, and as out of
- * memory if OpenSSL gives no error. */
+/* Whether this status is the result of an algorithm that OpenSSL has lost. The status is `internal` if
+ * OpenSSL then gives an error that does not mention memory, and `out of memory` if OpenSSL gives no error. */
 static int has_lost_algorithm(enroll_status status) {
   report->is_lost = is_cold && target == OPENSSL && (status == ENROLL_E_INTERNAL || status == ENROLL_E_OUT_OF_MEMORY);
   return report->is_lost;

@@ -1,4 +1,4 @@
-"""Access tokens for several audiences from one session (flows.md §8, RFC 8707)."""
+"""Tests of access tokens for several audiences from one session (flows.md §8, RFC 8707)."""
 
 from cases import on_each_face
 

@@ -1,5 +1,5 @@
-"""The device grant (flows.md §11, RFC 8628): a code to show, and polling until the user has finished on another
-device."""
+"""Tests of the device grant (flows.md §11, RFC 8628): a code to show, and polling until the user has finished
+on another device."""
 
 from cases import on_each_face
 

@@ -1,4 +1,4 @@
-"""Sign-in, renewal, logout, step by step (flows.md §2, §5, §8)."""
+"""Tests of sign-in, renewal and logout, step by step (flows.md §2, §5, §8)."""
 
 from cases import CUSTOM, on_each_face
 from sandbox import parameter

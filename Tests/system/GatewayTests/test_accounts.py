@@ -1,5 +1,5 @@
-"""Changes of accounts: further ways to sign in, merging two accounts, a copy of the data, deletion; access tokens
-that other servers check; and a provider that reports a logout."""
+"""Tests of changes of accounts: further ways to sign in, merging two accounts, a copy of the data, deletion;
+access tokens that other servers check; and a provider that reports a logout."""
 
 import base64
 import hashlib

@@ -1,5 +1,5 @@
-"""Sign in with Apple through the program, in Chromium: Apple's page is at its own address, so its form comes from
-another site, with a script and without one; and Apple's notifications after that."""
+"""Tests of Sign in with Apple through the program, in Chromium: Apple's page is at its own address, so its
+form comes from another site, with a script and without one; and Apple's notifications after that."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`enroll-gateway accounts`, on both databases, while the gateway runs."""
+"""Tests of `enroll-gateway accounts`, on both databases, while the gateway runs."""
 
 import contextlib
 import json

@@ -1,4 +1,5 @@
-"""The gateway's pages in Chromium: axe in light and dark, the keyboard alone, 320 pixels, without a script.
+"""Checks the gateway's pages in Chromium: with axe in light and dark, with the keyboard alone, at a width of
+320 pixels, and without a script.
 
 `EveryPage` checks every page that Tests/units/EnrollGatewayTests/Pages/SamplePages.swift makes, also pages
 that are added there. `PagesOfTheProgram` opens pages of the running program, with its content security policy

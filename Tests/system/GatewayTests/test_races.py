@@ -1,6 +1,7 @@
 """A new user signs in 1,000 times at once, at three replicas: each round makes one account.
 
-The replicas are three processes; with SQLite they share one file. TORTURE=1: 100 rounds on each database.
+The replicas are three processes; with SQLite they share one file. With TORTURE=1, there are 100 rounds on
+each database.
 """
 
 import asyncio

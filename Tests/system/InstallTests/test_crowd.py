@@ -1,5 +1,5 @@
-"""64 threads at once (crowd.c), checked by the thread and address sanitizers and by valgrind. The program is
-instrumented, the installed library is not."""
+"""Runs 64 threads at once (crowd.c), checked by the thread and address sanitizers and by valgrind. The
+program is instrumented, the installed library is not."""
 
 import unittest
 

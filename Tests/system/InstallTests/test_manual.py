@@ -1,4 +1,5 @@
-"""The man pages: well-formed, one for each function, and found by their names."""
+"""Tests that the man pages are well-formed, that there is one for each function, and that they are found by
+their names."""
 
 import re
 import subprocess

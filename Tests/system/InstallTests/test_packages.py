@@ -1,5 +1,6 @@
-"""The packages that building and testing need: all packages of a goal are installed before its first step, and the
-program waits for another running apt. The tests replace the system's programs: nothing is installed."""
+"""Tests of installing the packages that building and testing need: all packages of a goal are installed
+before its first step, and the program waits for another running apt. The tests replace the system's programs:
+nothing is installed."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The files after `make install`, and those that are left after `make uninstall`."""
+"""Tests of the files after `make install`, and those that are left after `make uninstall`."""
 
 import os
 import re

@@ -1,5 +1,5 @@
-"""Installations and distributions from a build folder in which files are missing or foreign, and failures in the middle
-of both. The tests use copies of the checkout."""
+"""Tests of installations and distributions from a build folder in which files are missing or foreign, and of
+failures in the middle of an installation or distribution. The tests use copies of the checkout."""
 
 import ctypes
 import os

@@ -1,4 +1,5 @@
-"""The commands of docs/install.md, run as they are printed, with the files of `make dist` and without Swift."""
+"""Runs the commands of docs/install.md as they are printed, with the files of `make dist` and without
+Swift."""
 
 import re
 import shutil

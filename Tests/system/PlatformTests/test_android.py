@@ -1,6 +1,6 @@
-"""Building for Android, as far as it can be tested without an NDK: the files that are copied from an NDK, the
-symbols of an API level, the messages about missing files, and the programs that scripts/check-android
-refuses."""
+"""Tests of building for Android, as far as that can be tested without an NDK: the files that are copied from
+an NDK, the symbols of an API level, the messages about missing files, and the programs that
+scripts/check-android refuses."""
 
 import importlib.machinery
 import importlib.util

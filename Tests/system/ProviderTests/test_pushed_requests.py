@@ -1,4 +1,4 @@
-"""Pushed authorization requests (flows.md §11, RFC 9126)."""
+"""Tests of pushed authorization requests (flows.md §11, RFC 9126)."""
 
 from urllib.parse import parse_qs, urlsplit
 

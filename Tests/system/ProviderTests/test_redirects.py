@@ -1,4 +1,4 @@
-"""Redirects that are late, repeated, simultaneous or forged (R4-R8, R15, R17)."""
+"""Tests of redirects that are late, repeated, simultaneous or forged (R4-R8, R15, R17)."""
 
 import urllib.error
 import urllib.request

@@ -1,4 +1,5 @@
-"""Registration with a real e-mail (flows.md §3): prompt=create, a form, an SMTP server, and the link in the message."""
+"""Tests of registration with a real e-mail (flows.md §3): prompt=create, a form, an SMTP server, and the link
+in the message."""
 
 import itertools
 import os

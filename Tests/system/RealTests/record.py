@@ -1,5 +1,5 @@
-"""The requests of a client and the server's answers, read from the recorder: how the client authenticated itself,
-which requests were refused and why, and the result of each code."""
+"""Reports about the requests of a client and the server's answers, read from the recorder: how the client
+authenticated itself, which requests were refused and why, and the result of each code."""
 
 import base64
 import json

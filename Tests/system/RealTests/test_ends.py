@@ -1,5 +1,5 @@
-"""The end of a session: the user signs out, or the server ends it. The app gets an event if the server ended it, and
-only then."""
+"""Tests of the end of a session: the user signs out, or the server ends it. The app gets an event if the
+server ended it, and only then."""
 
 import apps
 import kinds

@@ -1,4 +1,4 @@
-"""Everyday sign-ins: a signed-in user stays signed in, whatever else happens in the same browser."""
+"""Tests of everyday sign-ins: a signed-in user stays signed in, whatever else happens in the same browser."""
 
 import apps
 import kinds

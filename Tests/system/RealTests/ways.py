@@ -46,8 +46,8 @@ class Way:
 
 
 def ways_at(kind):
-    """The cells of a server. Each cell is played by one face. The faces take turns, so that each face plays a cell of
-    each method."""
+    """The cells of a server. Each cell is played by one face. The faces take turns, so that each face plays
+    at least one cell of each method."""
     program = kinds.PROGRAMS.index(kind)
     for row, client in enumerate(METHODS):
         for column, (setting, flow) in enumerate(COLUMNS):

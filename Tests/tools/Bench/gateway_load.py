@@ -1,5 +1,5 @@
-"""Load for the gateway's bench: wrk, a process that requests pages again and again, and many requests at once by
-bare sockets."""
+"""Makes load for the gateway's bench: wrk, a process that requests pages again and again, and many requests
+at once by bare sockets."""
 
 import http.client
 import json

@@ -1,5 +1,5 @@
-"""The picture of a run: a bar for each row with a goal, and one line that marks the goals. Readable on light and
-dark pages."""
+"""The picture of a run: a bar for each row with a goal, and one line that marks the goals. The picture is
+readable on light and dark pages."""
 
 from xml.sax.saxutils import escape
 

@@ -3,7 +3,8 @@
  *   scale list STORE                              the list of all accounts
  *   scale files STORE                             reading every record and nothing else: the list cannot be faster
  *   scale clients CONFIGURATION STORE COUNT       opens COUNT clients that renew in the background, until stdin ends
- *   scale crowd CONFIGURATION STORE THREADS       reads times from stdin; at each, every thread asks for a token */
+ *   scale crowd CONFIGURATION STORE THREADS       reads times from stdin; at each time, every thread asks for
+ * a token */
 
 #include <dirent.h>
 #include <enroll.h>

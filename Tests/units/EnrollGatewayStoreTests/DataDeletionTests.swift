@@ -1,4 +1,4 @@
-// A provider's request to delete data, on both databases: what is deleted, what is kept, and concurrent
+// Tests of a provider's request to delete data, on both databases: what is deleted, what is kept, and concurrent
 // changes.
 
 import EnrollRules

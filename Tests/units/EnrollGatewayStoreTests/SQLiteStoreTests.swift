@@ -1,4 +1,4 @@
-// Failures of a SQLite store's file, each with its own error.
+// Tests of failures of a SQLite store's file, each with an error of its own.
 
 import EnrollRules
 import EnrollGateway

@@ -1,4 +1,4 @@
-// The schema, on both databases: applied once, by one process; an unknown schema is reported.
+// Tests of the schema, on both databases: it is applied once, by one process, and an unknown schema is reported.
 
 import EnrollGateway
 import Expectations

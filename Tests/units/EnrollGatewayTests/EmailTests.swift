@@ -1,4 +1,4 @@
-// Registration and sign-in by e-mail: the rules of addresses, passwords and mails, and every form from a
+// Tests of registration and sign-in by e-mail: the rules of addresses, passwords and mails, and every form from a
 // browser to the store.
 
 import EnrollRules

@@ -1,4 +1,4 @@
-// Signing in at the gateway: with a browser, and with an app's browser.
+// Tests of signing in at the gateway: with a browser, and with an app's browser.
 
 import EnrollRules
 import EnrollSteps

@@ -1,4 +1,4 @@
-// The clock, randomness, waiting and cancelling, on the real machine.
+// Tests of the clock, randomness, waiting and cancelling, on the real machine.
 
 @testable import EnrollPosix
 import EnrollRules

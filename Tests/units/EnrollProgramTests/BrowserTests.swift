@@ -1,4 +1,4 @@
-// The browser that is started, and its arguments.
+// Tests which browser is started, and with which arguments.
 
 import Testing
 

@@ -68,8 +68,8 @@ extension EmailSteps {
       try registration.directory.check(Secret(given), of: email)
     }
     switch check {
-    // A locked user gets the same answer: the directory reports the lock before it checks the password, so the lock
-    // does not prove that the caller knows the password.
+    // A locked user gets the answer for a wrong password. The directory reports the lock before it checks the password,
+    // so the lock does not prove that the caller knows the password.
     case .rejected, .locked: return try wrong()
     // Without a session the browser is not redirected to the provider: a provider whose own sign-in page redirects to
     // this page would send the browser back at once.

@@ -67,8 +67,8 @@ def configure(directory, port, seed):
             "ACCESS_TOKEN_EXPIRE_SECONDS": seed["tokenSeconds"],
             "ROTATE_REFRESH_TOKEN": True,
             "REFRESH_TOKEN_REUSE_PROTECTION": True,
-            # During this time a spent refresh token gets the same tokens again, with a new id_token whose at_hash
-            # belongs to an access token that was never returned.
+            # For this many seconds a request with a spent refresh token gets the same tokens again, with a new id_token
+            # whose at_hash belongs to an access token that was never returned.
             "REFRESH_TOKEN_GRACE_PERIOD_SECONDS": seed["graceSeconds"],
             "DEVICE_FLOW_INTERVAL": 1,
             "OAUTH_DEVICE_VERIFICATION_URI": f"http://127.0.0.1:{port}/o/device/",

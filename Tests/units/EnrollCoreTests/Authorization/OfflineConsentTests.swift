@@ -1,4 +1,4 @@
-// `prompt=consent` with `offline_access` (OpenID Connect Core §11), and scopes that were not granted.
+// Tests of `prompt=consent` with `offline_access` (OpenID Connect Core §11), and scopes that were not granted.
 
 import EnrollRules
 import EnrollSteps

@@ -1,4 +1,4 @@
-// `id_token_hint` of a logout (OpenID Connect RP-Initiated Logout §2).
+// Tests of the parameter `id_token_hint` of a logout (OpenID Connect RP-Initiated Logout §2).
 
 import EnrollHost
 import EnrollTesting

@@ -1,4 +1,4 @@
-// Tokens for audiences: which tokens are requested, and whether the provider granted the request.
+// Tests of tokens for audiences: which tokens are requested, and whether the provider granted the request.
 
 import EnrollRules
 import EnrollSteps

@@ -1,4 +1,4 @@
-// Apple's client secret: a JWT that the gateway makes on demand, keeps while it is valid, and sends in each
+// Tests of Apple's client secret: a JWT that the gateway makes on demand, keeps while it is valid, and sends in each
 // form; and the revocation of a refresh token, which Apple requires when an account is deleted.
 
 import EnrollRules

@@ -1,5 +1,5 @@
-// A double of GitHub: no id_token, a number as subject, addresses by a second request, errors with status
-// 200.
+// Tests with a double of GitHub, which issues no id_token, has a number as subject, returns addresses in answer to a
+// second request, and sends errors with status 200.
 
 import EnrollRules
 import EnrollJSON

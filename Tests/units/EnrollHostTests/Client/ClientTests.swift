@@ -486,8 +486,8 @@ struct ClientTests {
     }
     let (first, second) = (try fetch(api), try fetch(other))
     expect(first, isNot: second)
-    // A renewal clears the tokens in memory; later calls read the tokens into memory again. The first call
-    // learns that older tokens still work.
+    // A renewal clears the tokens in memory; later calls read the tokens into memory again. From the first call,
+    // EnrollKit learns that older tokens still work.
     _ = try fetch(api)
     #expect(try fetch(api) == first && fetch(other) == second)
     for _ in 1...2 {

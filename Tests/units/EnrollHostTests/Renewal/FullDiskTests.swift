@@ -1,4 +1,4 @@
-// Renewals on a disk that is full, or fills up.
+// Tests of renewals on a disk that is full, or fills up.
 
 import EnrollHost
 import EnrollRules

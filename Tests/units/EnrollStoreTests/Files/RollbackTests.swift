@@ -1,4 +1,4 @@
-// A store that was restored from a copy, while its key is in a place that the copy does not have (store.md,
+// Tests with a store that was restored from a copy, while its key is in a place that the copy does not have (store.md,
 // Rollback).
 
 @testable import EnrollStore

@@ -1,4 +1,4 @@
-// Several real processes that use one store, some of which are killed.
+// Tests with several real processes that use one store. Some of these processes are killed.
 
 import EnrollStore
 @testable import EnrollPosix

@@ -1,4 +1,4 @@
-// The files that the store refuses to use, each with its own error. The store must delete nothing.
+// Tests of the files that the store refuses to use, each with an error of its own. The store must delete nothing.
 
 @testable import EnrollPosix
 @testable import EnrollStore

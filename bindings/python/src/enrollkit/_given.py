@@ -62,8 +62,9 @@ class Keys:
     """How long the kernel's keyring keeps the opened key for the user's other processes; 0: not at all."""
 
     host: Optional[SecretStore] = field(default=None, repr=False)
-    """Your own secret store, instead of a provider: for clients and for commands about a store, with the library and
-    with a daemon. Only the library can move a key directly from one secret store to another (`rekey`).
+    """Your own secret store, instead of one of these providers. It works for clients and for commands about a
+    store, with the library and with a daemon. Only the library can move a key directly from one secret store
+    to another (`rekey`).
     """
 
 

@@ -25,8 +25,8 @@ NO_MORE = ""
 LONGEST_LINE = 1 << 26
 """The limit for a line from the daemon, in bytes: more than the daemon ever queues for a host that reads slowly."""
 
-# This side waits so many seconds longer than the daemon, so that the daemon's own timeout, in whole seconds, passes
-# first if possible.
+# The number of seconds that this side waits longer than the daemon, so that the daemon's own timeout, in whole seconds,
+# passes first if possible.
 _GRACE = 1.0
 _NO_LIMIT = 86_400
 

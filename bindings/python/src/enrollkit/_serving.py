@@ -162,8 +162,8 @@ class Questions:
 
     def __init__(self, begin: Callable[[Question], None]) -> None:
         self._begin = begin
-        # Weak references: the requests that came before a client was closed are still answered; then the client's parts
-        # are released.
+        # Weak references: the requests that came before a client was closed are still answered, and after that the
+        # client's parts are released.
         self._parts: weakref.WeakValueDictionary[str, Parts] = weakref.WeakValueDictionary()
         self._open: Dict[str, Question] = {}
         self._early: List[Question] = []

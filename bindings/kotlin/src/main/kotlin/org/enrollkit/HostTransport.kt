@@ -25,7 +25,7 @@ internal sealed interface HostAnswer<out T> {
   /**
    * The host's code failed; the reason is in the log.
    *
-   * @property isUnsent nothing of the request left this machine
+   * @property isUnsent whether nothing of the request left this machine
    */
   class Refused(val status: Status, val isUnsent: Boolean = false) : HostAnswer<Nothing>
 }
