@@ -14,12 +14,13 @@ provider *provider_new(void);
 /* Frees the provider. The caller must have freed the provider's clients before. */
 void provider_free(provider *server);
 
-/* A client of the provider. `directory` is the directory of the store; NULL keeps the store in memory. */
+/* Opens a client of the provider. `directory` is the directory of the store; NULL keeps the store in memory.
+   */
 enroll_client *provider_client(provider *server, const char *directory);
 /* Opens a client with these options. This function itself sets the configuration, the store and the transport
  * in the options. */
 enroll_client *provider_open(provider *server, const char *directory, enroll_client_options options);
-/* As provider_client; the user has also signed in and confirmed. */
+/* Opens a client as provider_client does; the user has also signed in and confirmed the profile. */
 enroll_client *provider_signed_in(provider *server, const char *directory);
 /* Signs in with a client that has no session yet. */
 void provider_sign_in(provider *server, enroll_client *client);

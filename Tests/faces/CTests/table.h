@@ -130,7 +130,7 @@ static inline void fill(arguments *given, const row *function, enroll_client *cl
   memcpy(given->before, given->memory, sizeof given->before);
 }
 
-/* Checks that a failed call has written nothing but the error. */
+/* Checks that a failed call has changed none of its outputs except the error. */
 static inline void check_untouched(const arguments *given, const row *function, const char *what) {
   for (int index = 0; index < function->count; index++)
     if (function->parameters[index].kind != FAILURE &&

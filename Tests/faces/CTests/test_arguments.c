@@ -1,4 +1,5 @@
-/* Invalid arguments: the call returns a status, names the field, and leaves its outputs unchanged (R41). */
+/* Tests with invalid arguments: the call must return a status, name the field, and leave its outputs
+ * unchanged (R41). */
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -16,7 +16,7 @@
 #define VALGRIND_CLO_CHANGE(option) (void)(option)
 #endif
 
-/* A child that runs longer than this hangs. */
+/* The time in seconds after which a child counts as hanging. */
 #define CHILD_SECONDS 300
 
 /* Runs `body` in a forked child, and returns the number that `body` returns. */

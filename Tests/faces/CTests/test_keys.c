@@ -188,7 +188,8 @@ TEST("the host's secrets guard a store: locked, lost and failing ones are told a
   CHECK_STATUS(ENROLL_E_STORE_LOCKED, state_of(path, &keys, &error));
   CHECK(strstr(error.message, own.names[0]) != NULL);
 
-  /* The secret store is locked when the client opens, and is unlocked while the client is open. */
+  /* In this test the secret store is locked when the client opens, and is unlocked while the client is open.
+     */
   own.answer = ENROLL_E_STORE_LOCKED;
   enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
   options.configuration = configuration;

@@ -43,7 +43,7 @@ static int blocked_signals(void) {
   return count;
 }
 
-/* Returns 0 if a child that this thread starts has no blocked signals. */
+/* Starts a child process from this thread. Returns 0 if the child has no blocked signals. */
 static int child_takes_signals(void) {
   char *words[] = {"sh", "-c", "grep -q '^SigBlk:.*[^0[:space:]].*' /proc/self/status", NULL};
   pid_t child;
@@ -317,7 +317,8 @@ TEST("the thread of the timers sleeps until the next renewal is due, and is set 
   for (int tries = 0; tries < 6000 && seconds_to_wake() < 3600; tries++) nanosleep(&pause, NULL);
   CHECK(seconds_to_wake() >= 3600);
   CHECK_OK(enroll_client_free(client));
-  /* Closing cancels the renewal: the thread ends, and does not sleep until the time of the renewal. */
+  /* Closing the client must cancel the renewal: the thread ends, and does not sleep until the time of the
+   * renewal. */
   CHECK_NUMBER(before, threads_settled(before));
   /* While no user is signed in, the client checks every minute whether another process has signed in. */
   client = provider_open(server, NULL, options);

@@ -27,7 +27,7 @@ static void calls_in(void *given) {
   hook->statuses[3] = enroll_client_new(&options, &other, NULL);
   hook->statuses[4] = enroll_client_free(hook->client);
   hook->statuses[5] = enroll_call(hook->client, "identity.profile", 16, NULL, 0, 0, &buffer, NULL);
-  /* Functions that need no client may be called. */
+  /* Functions that need no client may be called inside a transport. */
   hook->statuses[6] = enroll_system_describe(&buffer, NULL);
   enroll_buf_free(&buffer);
 }

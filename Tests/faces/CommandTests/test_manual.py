@@ -1,4 +1,5 @@
-"""The manual and the program agree on every option, exit status and variable; and the README's lines work."""
+"""Tests that the manual and the program agree on every option, exit status and variable, and that the
+README's commands work."""
 
 import re
 import subprocess

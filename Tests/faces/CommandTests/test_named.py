@@ -16,7 +16,7 @@ LIBRARY = ("EnrollRules", "EnrollSteps", "EnrollHost", "EnrollHTTP", "EnrollStor
            "EnrollCommands", "EnrollC")  # fmt: skip
 COMMAND = ("enroll", "EnrollArguments")
 
-#: Names of other programs and formats.
+#: Names that belong to other programs and formats, with the name of that program or format.
 OTHERS = {
     "--next": "curl", "--global": "git", "--add": "git", "--keyring-provider": "pip, uv", "--mode": "keyring",
     "credHelpers": "Docker", "credentialHosts": "the part of a profile that only enroll reads",
@@ -55,12 +55,12 @@ class Named(CommandCase):
         helps += [self.run_enroll("setup", "git", "--help")[0]]
         known = {option for text in helps for option in literals.OPTION.findall(text)}
         self.assertAreKnown(literals.named(literals.OPTION, *COMMAND), known, "option")
-        # The messages of the library contain no command-line options, because other faces have the same messages.
+        # The messages of the library must contain no command-line options, because other faces show the same messages.
         self.assertEqual(literals.named(literals.OPTION, *LIBRARY), {})
 
     def test_each_command(self):
         pattern = re.compile(r"(?<![\w/.-])enroll ([a-z][a-z-]*)")
-        # In sentences about the program, a verb follows `enroll`.
+        # In sentences about the program, `enroll` is followed by a verb, not by a command.
         verbs = {"finds", "saves", "registered", "chose", "asks"}
         for name, place in literals.named(pattern, *COMMAND).items():
             if name not in verbs:

@@ -119,10 +119,10 @@ class Daemon:
     def cancel(self, pending):
         self.notify("$/cancelRequest", id=pending.request_id)
 
-    # The daemon's requests to its host.
+    # The next functions handle the daemon's requests to its host.
 
     def question(self, timeout=TIMEOUT):
-        """The next request of the daemon that no function answers."""
+        """Returns the next request of the daemon that no function answers."""
         return self.asked.get(timeout=timeout)
 
     def answer(self, question, result):

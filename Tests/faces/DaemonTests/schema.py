@@ -1,4 +1,5 @@
-"""The part of JSON Schema (draft 2020-12) that the manifest uses. An unknown keyword fails."""
+"""Checks values against the part of JSON Schema (draft 2020-12) that the manifest uses. An unknown keyword is
+an error."""
 
 
 def resolved(document):

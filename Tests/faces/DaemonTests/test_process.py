@@ -218,7 +218,7 @@ class Hidden(unittest.TestCase):
                 core = next(line for line in limits.splitlines() if line.startswith("Max core file size"))
                 # Only the soft limit is 0, so a program that the daemon starts may raise its own limit.
                 self.assertEqual(core.split()[4:6], ["0", "unlimited"])
-                # The files of an undumpable process in /proc belong to root.
+                # The files in /proc of a process that cannot be dumped belong to root.
                 self.assertEqual(os.stat(f"/proc/{process.pid}/environ").st_uid, 0)
                 process.stdin.close()
 

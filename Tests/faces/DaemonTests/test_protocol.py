@@ -1,4 +1,5 @@
-"""JSON-RPC 2.0 according to its specification: errors, ids, batches, notifications, parameters by position."""
+"""Tests of JSON-RPC 2.0 according to its specification: errors, ids, batches, notifications, parameters by
+position."""
 
 import json
 import unittest
@@ -42,7 +43,8 @@ class Conversation(unittest.TestCase):
 
 
 class Specification(Conversation):
-    """The examples of section 7, with pure commands of the daemon in place of the example's methods."""
+    """The examples of section 7 of the specification, with pure commands of the daemon in place of the
+    example's methods."""
 
     # expiry.check replaces subtract. With parameters by position, the second parameter of expiry.check is `now`.
     METHODS = {"subtract": "expiry.check", "sum": "expiry.check", "get_data": "pkce.generate", "update": "expiry.check",

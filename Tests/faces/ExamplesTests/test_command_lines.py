@@ -1,4 +1,5 @@
-"""The command-line tools and the session of the Electron app: sign in, show the user, sign out."""
+"""Tests of the command-line examples and of the session of the Electron example: sign in, show the user, sign
+out."""
 
 import sys
 

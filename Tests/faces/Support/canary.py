@@ -48,7 +48,7 @@ class Canaries:
             yield from self.sightings("the name of a file", str(path))
 
 
-# The members of commands and results that hold secrets, and the query parameters that do.
+# The members of commands and results that hold secrets, and the query parameters that hold secrets.
 MEMBERS = ("accessToken", "idToken", "refreshToken", "codeVerifier", "pin", "newPin", "passphrase", "code", "proof")
 PARAMETERS = re.compile(r"[?&](?:code|state|nonce|session_token|activationToken|artefactId|id_token_hint|token)=([^&#\s\"]+)")
 

@@ -6,7 +6,7 @@ import re
 from processes import TOP
 
 SOURCES = TOP / "Sources"
-#: Replaces an interpolation in a literal.
+#: The character that replaces an interpolation in a literal.
 HOLE = "…"
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 #: A key has several words, so that no English word looks like a key.
@@ -62,7 +62,7 @@ def _interpolation(text, at, found):
 
 
 def sentences(*folders):
-    """The place and the text of each literal of several words below these folders of the sources."""
+    """The place and the text of each literal that has several words, in the sources below these folders."""
     for folder in folders:
         for path in sorted((SOURCES / folder).rglob("*.swift")):
             for line, words in read(path.read_text()):

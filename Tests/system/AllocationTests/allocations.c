@@ -232,7 +232,8 @@ static enroll_status log_out(void) {
   return enroll_logout_begin(walk.client, 0, ENROLL_NO_TIMEOUT, &walk.text, &walk.error);
 }
 
-/* Errors that must never be the result of missing memory: the host would report a wrong cause, or sign the user out. */
+/* Whether the error must never be the result of missing memory: with such an error the host would report a
+ * wrong cause, or sign the user out. */
 static int is_lie(enroll_status status) {
   switch (status) {
     case ENROLL_E_STORE_CORRUPT:
@@ -352,7 +353,8 @@ static void run(void (*way)(void)) {
   if (pthread_create(&thread, NULL, run_in_thread, &way) != 0 || pthread_join(thread, NULL) != 0) abort();
 }
 
-/* OpenSSL keeps memory for each thread until the thread ends. */
+/* Waits until all other threads have ended, because OpenSSL keeps memory for each thread until the thread
+ * ends. */
 static void wait_for_threads(void) {
   for (int left = 1; left; usleep(1000)) {
     left = -3; /* ., .. and this thread */

@@ -75,7 +75,8 @@ class Maker:
 
 
 def sessions(folder):
-    """Stores with a session: with a key file or a passphrase, a bound token, a PIN, made from C, with two accounts."""
+    """Makes stores with a session: with a key file, with a passphrase, with a bound token, with a PIN, from
+    C, and with two accounts."""
     for name, options, keys in (
         ("session", (), None),
         ("session-passphrase", (), {"provider": "passphrase", "passphrase": earlier.PASSPHRASE}),
@@ -121,7 +122,7 @@ def sessions(folder):
 
 
 def pending(folder):
-    """Stores with one pending sign-in of each kind."""
+    """Makes stores, each with one pending sign-in of one kind."""
     made = Maker(folder, "pending-browser")
     client = made.open()
     made.begin(client, kind="signIn")
@@ -170,7 +171,7 @@ def pending(folder):
 
 
 def command(folder):
-    """A home whose user signed in with the command."""
+    """Makes a home directory whose user signed in with the command."""
     made = Maker(folder, "command-home", redirectUri="http://127.0.0.1/callback", postLogoutRedirectUri=None)
     home = made.folder / "home"
     profiles = home / ".config/enrollkit"

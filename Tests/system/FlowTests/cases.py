@@ -1,4 +1,4 @@
-"""Shared by the flow tests: one sandbox, a face, and steps that many flows have."""
+"""What the flow tests share: one sandbox, a face, and steps that many flows have."""
 
 import sys
 import unittest

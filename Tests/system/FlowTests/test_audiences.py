@@ -22,7 +22,7 @@ class Audiences:
         api, files = self.token(client, resource=API), self.token(client, resource=FILES, scope="profile openid")
         narrow = self.token(client, scope="openid")
         self.assertEqual(len({first, api, files, narrow}), 4)
-        # The order of the scopes does not matter, and no further request is sent.
+        # The order of the scopes must not matter, and no further request may be sent.
         self.assertEqual(self.token(client, resource=FILES, scope="openid profile"), files)
         self.assertEqual(self.assertValid(client)["accessToken"], first)
         kept = client.call("token.list")["tokens"]
@@ -33,7 +33,7 @@ class Audiences:
         self.assertEqual(kept[2]["granted"].split(), ["openid", "profile"])
         for token in (first, api, files, narrow):
             self.assertNotIn(token, str(kept))
-        # Another process finds both tokens, and renews with the last refresh token.
+        # Another process must find both tokens, and renew with the last refresh token.
         again = self.open()
         self.assertEqual(self.token(again, resource=API), api)
         renewed = again.call("token.refresh", resource=API)

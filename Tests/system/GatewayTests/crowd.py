@@ -46,7 +46,7 @@ def in_a_loop(work):
 
 
 class Broken(Exception):
-    """The connection ended before the answer was complete."""
+    """Raised when the connection ended before the answer was complete."""
 
 
 class Reply:

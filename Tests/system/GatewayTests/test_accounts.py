@@ -129,7 +129,7 @@ class AccessTokens(World):
         forged = base64.urlsafe_b64encode(json.dumps(changed).encode()).decode().rstrip("=")
         with self.assertRaises(errors.BadSignatureError):
             jwt.decode(f"{head}.{forged}.{signature}", self.keys(), algorithms=["ES256"])
-        # The keys are at the URL that discovery names.
+        # The keys must be at the URL that the discovery document names.
         document = Browser(self.gateway.base).open("/.well-known/openid-configuration").json
         self.assertEqual(document["jwks_uri"], f"{self.gateway.base}/v1/keys")
         self.assertEqual(document["token_endpoint"], f"{self.gateway.base}/v1/token")
@@ -146,7 +146,7 @@ class AccessTokens(World):
 
 
 class Pages(World):
-    """Every page of a change to an account, in Chromium."""
+    """Tests of every page that changes an account, in Chromium."""
 
     def setUp(self):
         super().setUp()
@@ -180,7 +180,7 @@ class Pages(World):
         bobs.locator("button", has_text="Disconnect").focus()
         tab.page.keyboard.press("Enter")
         tab.page.locator("[role=status]", has_text="has been disconnected").wait_for()
-        # If the provider cannot be reached, the browser stays on the gateway's page that leads to the provider.
+        # If the provider cannot be reached, the browser must stay on the gateway's page that leads to the provider.
         tab.page.context.route(f"{self.sandbox.issuer}/**", lambda route: route.abort("aborted"))
         tab.press("Connect Sandbox")
         tab.shows("gateway-leaving", "Continue to Sandbox")
@@ -200,7 +200,7 @@ class Pages(World):
 
 
 class BackchannelLogout(unittest.TestCase):
-    """Glewlwyd reports that its user has signed out."""
+    """Tests in which Glewlwyd reports that its user has signed out."""
 
     def test_whoever_signs_out_at_glewlwyd_is_signed_out_here(self):
         from glewlwyd_provider import Glewlwyd

@@ -90,7 +90,8 @@ class AppleAtTheGateway(unittest.TestCase):
         self.assertEqual((told.count(" registered"), told.count(" signed in")), (1, 1), told)
         self.assertNotIn("PRIVATE", told)
 
-        # A notification with Apple's signature ends the session; a notification with another signature ends nothing.
+        # A notification with Apple's signature must end the session; a notification with another signature must end
+        # nothing.
         forged = self.apple.notification("consent-revoked")
         head, claims, signature = forged["payload"].split(".")
         forged["payload"] = f"{head}.{claims}.{signature[::-1]}"
@@ -126,7 +127,7 @@ class AppleAtTheGateway(unittest.TestCase):
         for width in (320, 1280):
             with self.subTest(width=width):
                 tab = self.tab(width)
-                # The script does not load, as on a bad network.
+                # Here the script does not load, as on a bad network.
                 tab.page.context.route("**/assets/send-*.js", lambda route: route.abort())
                 self.go_to_apple(tab)
                 tab.shows("gateway-send-again", "One more step")

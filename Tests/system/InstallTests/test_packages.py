@@ -14,7 +14,7 @@ from trees import TOP
 
 PLAYED = {
     "swift": '[ "$1" = --version ] && { echo "Swift version 6.3"; exit; }; echo "swift $1" >>"$RECORD"; exit 1',
-    # The packages that apt-get was asked to install count as installed.
+    # In this replacement, the packages that apt-get was asked to install count as installed.
     "dpkg-query": 'sed -n "s/.*--no-install-recommends //p" "$RECORD" | tr " " "\\n" | sed "s/$/ installed/"',
     "sudo": 'exec "$@"',
     "sleep": 'echo sleep >>"$RECORD"',

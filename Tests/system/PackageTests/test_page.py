@@ -12,7 +12,7 @@ from processes import TOP, workspace
 
 # apt asks before it installs, so it is run with --yes. A fresh system has only root, so `sudo` just runs its command.
 PLAYED = 'sudo() { "$@"; }; apt() { apt-get --yes --no-install-recommends "$@"; }\n'
-# npm downloads nothing, and does not look for a newer npm.
+# With these variables npm downloads nothing, and does not look for a newer npm.
 QUIET = {"npm_config_offline": "true", "npm_config_audit": "false", "npm_config_update_notifier": "false"}
 
 

@@ -59,7 +59,7 @@ class OneRequest(ProcessCase):
         self.rounds(crowds, ROUNDS // 10 if LONG else 5, "mixed")
 
     def test_a_process_that_looked_before_another_one_renewed_does_not_renew_again(self):
-        """The process has read the old epoch, and gets the lock after the other process's renewal."""
+        """One process has read the old epoch, and gets the lock only after another process has renewed."""
         for face in FACES:
             with self.subTest(face=face.name):
                 self.begin(30)

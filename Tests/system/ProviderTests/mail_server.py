@@ -9,7 +9,7 @@ from processes import Child, free_port, is_listening, wait_until, workspace
 
 
 class MailServer:
-    """Listens on loopback; `message_to(address)` waits for an e-mail."""
+    """A server that listens on loopback; `message_to(address)` waits for an e-mail."""
 
     def __init__(self):
         self.port = free_port()

@@ -71,7 +71,7 @@ class Tab:
         self.page.keyboard.press("Enter")
 
     def press(self, text):
-        """Presses the button or follows the link with this text, by the keyboard."""
+        """Presses the button, or follows the link, with this text; uses only the keyboard."""
         self.page.locator("button, a", has_text=text).first.focus()
         self.page.keyboard.press("Enter")
 
@@ -104,13 +104,13 @@ class Tab:
         self.page.screenshot(path=FOLDER / f"{name}-{self.width}.png", full_page=True)
 
     def _check_width(self, name):
-        """WCAG 1.4.10: nothing is wider than the window."""
+        """Checks WCAG 1.4.10: nothing may be wider than the window."""
         content, window = self.page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         self._case.assertLessEqual(content, window, f"{name} scrolls sideways at {self.width} pixels")
 
     def _check_stops(self, name):
-        """WCAG 2.1.1, 2.1.2, 2.4.3, 2.4.7, 2.4.11: Tab reaches every stop, in the order of the document, with a
-        visible focus."""
+        """Checks WCAG 2.1.1, 2.1.2, 2.4.3, 2.4.7, 2.4.11: Tab must reach every stop, in the order of the
+        document, with a visible focus."""
         self.page.evaluate(_DRAWN)
         count = self.page.evaluate(_NUMBER_STOPS)
         met = []
@@ -145,7 +145,7 @@ class Tab:
             self._left.append(request.url)
 
     def _complain(self, message):
-        # The policy's refusals are errors of the console.
+        # The browser reports each refusal by the content security policy as an error of the console.
         if message.type == "error" and "Content Security Policy" in message.text:
             self._refused.append(message.text)
 

@@ -24,7 +24,7 @@ class CustomScheme:
         self.assertValid(heir.call("token.access"))
 
     def test_a_redirect_with_another_state_has_no_effect_and_the_right_one_still_works(self):
-        """R6, R7: an error redirect with another state has no effect, either."""
+        """R6, R7: an error redirect with another state must have no effect, either."""
         client = self.open()
         right = self.redirect(client, self.regular())
         self.assertNoEffect(client, with_query(right, state=A_STATE))
@@ -46,7 +46,7 @@ class CustomScheme:
         self.assertTrue(client.call("identity.userinfo")["claims"]["sub"])
 
     def test_one_redirect_given_to_two_processes_at_once_is_used_once(self):
-        """R7, R15: the state is used up before the code is exchanged."""
+        """R7, R15: the state must be used up before the code is exchanged."""
         first, second = self.open(), self.open()
         url = self.redirect(first, self.regular())
         sent = self.provider.token_requests()
@@ -60,7 +60,7 @@ class CustomScheme:
         self.assertTrue(first.call("identity.userinfo")["claims"]["sub"])
 
     def test_without_a_session_prompt_none_gives_the_providers_own_error(self):
-        """R17: Canaille's error redirect has no `iss`, but the transaction ends as failed anyway."""
+        """R17: Canaille's error redirect has no `iss`, but the transaction must end as failed anyway."""
         client = self.open()
         url = self.redirect(client, self.somebody(), options={"prompt": "none"})
         self.assertEqual("iss=" in url, self.provider.facts.iss_on_errors)
@@ -84,7 +84,7 @@ class CustomScheme:
 
 @on_each([Canaille])
 class ForgedRedirect:
-    """Rules that do not depend on the provider: one provider is enough."""
+    """Tests of rules that do not depend on the provider, so one provider is enough."""
 
     def test_repeated_or_contradicting_parameters_have_no_effect(self):
         """R8."""
@@ -96,7 +96,8 @@ class ForgedRedirect:
         self.confirm(client, self.resume(client, right))
 
     def test_a_fragment_and_unknown_parameters_change_nothing(self):
-        """R8: browsers keep a fragment when they follow redirects."""
+        """R8: a redirect with a fragment must work, because browsers keep a fragment when they follow
+        redirects."""
         client = self.open()
         right = self.redirect(client)
         self.confirm(client, self.resume(client, f"{right}&session_state=x#code=other&state=other"))
@@ -125,7 +126,7 @@ class ForgedRedirect:
         self.assertNoTokens(lambda url: with_query(url, iss=None))
 
     def assertNoTokens(self, forge):
-        """The forged redirect fails before its code is sent."""
+        """The forged redirect must fail before its code is sent."""
         client = self.open()
         url = forge(self.redirect(client))
         sent = self.provider.token_requests()
@@ -152,7 +153,7 @@ class ForgedRedirect:
 
 @on_each([Canaille])
 class Loopback:
-    """R4: the listener that the core opens for a loopback redirect."""
+    """R4: tests of the listener that the core opens for a loopback redirect."""
 
     def test_strangers_are_turned_away_and_the_right_redirect_still_works(self):
         """R6, over http."""

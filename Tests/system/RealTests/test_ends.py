@@ -60,7 +60,7 @@ class SignOut:
         self.server.refuse_revocation()
         app.sign_out()
         app.close()
-        # The next process sends the revocations that are left.
+        # The next process must send the revocations that are left.
         self.again(app).look()
         self.assertSignedOut(*tokens)
 

@@ -92,7 +92,7 @@ class SignIn:
 @on_each(at=REMEMBERING)
 class SilentSignIn:
     def test_a_sign_in_without_pages_that_the_server_refuses(self):
-        """prompt=none in a browser in which the user is not signed in."""
+        """Signs in with prompt=none in a browser in which the user is not signed in."""
         app, _ = self.signed_in()
         try:
             app.sign_in(self.person(), prompt="none")

@@ -93,7 +93,7 @@ class Configured:
 @dataclass
 class Result:
     way: Way
-    #: The text of the cell in the table.
+    #: The text for the cell in the table.
     words: str
     #: Why the server does not support this way to sign in, or what failed.
     reason: str = ""
@@ -131,7 +131,7 @@ class Play:
 
     @property
     def code(self):
-        """The grant, and the parameter with the code, of this sign-in."""
+        """The grant of this sign-in, and the name of the parameter that has the code."""
         return ("device_code", "device_code") if self.way.flow == DEVICE else ("authorization_code", "code")
 
     def _session(self):

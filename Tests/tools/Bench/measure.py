@@ -28,14 +28,14 @@ def clean_environment(**more):
 
 
 def program(name, *sources, libraries=()):
-    """A C program of this folder, linked against the library under test."""
+    """Compiles a C program of this folder, linked against the library under test."""
     return compiled(
         OUT / name, "-std=gnu11", "-O2", *WARNINGS, f"-I{TOP / 'include'}",
         *(HERE / source for source in sources), f"-L{BUILT}", f"-Wl,-rpath,{BUILT}", "-lenroll", *libraries, "-lpthread")  # fmt: skip
 
 
 def plain(name, *arguments):
-    """A C program of this folder that is not linked against the library."""
+    """Compiles a C program of this folder that is not linked against the library."""
     return compiled(OUT / name, "-std=gnu11", "-O2", *WARNINGS, *arguments)
 
 

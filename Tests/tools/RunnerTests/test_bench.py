@@ -224,7 +224,7 @@ class PageTests(unittest.TestCase):
 
 
 class RunTests(unittest.TestCase):
-    """Whole runs, with programs that measure nothing."""
+    """Tests of whole runs, with programs that measure nothing."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="enroll-bench-")

@@ -34,7 +34,7 @@ struct DataDeletionTests {
     #expect(try store.isDataDeleted(hash: deletion.hash, at: now + 3_599))
     #expect(try !store.isDataDeleted(hash: deletion.hash, at: now + 3_600))
     #expect(try !store.isDataDeleted(hash: Sample.hash(), at: now))
-    // The same request, sent again, deletes no data of a user who has returned.
+    // If the same request is sent again, it must not delete the data of a user who has returned.
     try store.begin(Sample.session(), for: person.identity)
     try expect(store.deleteData(deletion, at: now), is: .repeated)
     try expect(store.account(of: person.identity.key), isNot: nil)

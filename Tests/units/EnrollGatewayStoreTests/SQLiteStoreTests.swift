@@ -164,7 +164,7 @@ struct SQLiteStoreTests {
         isUnavailable($0) && "\($0)".contains("\(path)\(suffix) was removed or replaced")
       }
     }
-    // The database has every write once the store is closed.
+    // The database file must have every write once the store is closed.
     store.close()
     let next = try SQLiteStore(path: path)
     defer { next.close() }
@@ -221,7 +221,7 @@ struct SQLiteStoreTests {
     } throws: {
       isUnavailable($0) && ($0 as? StoreFailure)?.message.contains("locked by another program") == true
     }
-    // Sessions can still be read. A session whose use cannot be recorded continues.
+    // Sessions must still be readable. A session whose use cannot be recorded must continue.
     try expect(store.session(tokenHash: session.tokenHash, at: Sample.now + 100)?.lastSeen, is: Sample.now)
     try other.execute("ROLLBACK")
     #expect(try store.begin(Sample.session(), for: Sample.person()).isNew)

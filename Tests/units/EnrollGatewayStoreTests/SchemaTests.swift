@@ -47,7 +47,7 @@ struct SchemaTests {
     #expect(throws: expected) { try store.begin(Sample.session(), for: Sample.person()) }
     #expect(throws: expected) { try store.session(tokenHash: Sample.hash(), at: Sample.now) }
     #expect(throws: expected) { try store.prune(at: Sample.now) }
-    // A failed statement leaves the connections usable.
+    // After a failed statement, the connections must still be usable.
     try expect(store.migrate(), is: Migration.all.map(\.version))
     #expect(try store.begin(Sample.session(), for: Sample.person()).isNew)
     try expect(store.session(tokenHash: Sample.hash(), at: Sample.now), is: nil)

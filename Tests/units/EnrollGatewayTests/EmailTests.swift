@@ -181,7 +181,7 @@ struct EmailTests {
     _ = test.fill(browser, "/register", [("email", "ada@example.org")])
     let link = try #require(try test.deliver().first?.target)
     for _ in 0..<5 { expect(TestBrowser(test.gateway).get(link).status, is: 200) }
-    // A POST without the page's cookie and token does not use up the link either.
+    // A POST without the page's cookie and token must not use up the link either.
     expect(TestBrowser(test.gateway).post(link, form: []).status, is: 403)
     expect(test.fill(browser, link).status, is: 303)
     expect(browser.get(link).status, is: 410)
@@ -225,7 +225,7 @@ struct EmailTests {
       expect(answer.header("Location"), is: "/register/email-sent")
     }
     try expect(test.deliver().count, is: 5)
-    // The link of the newest sent mail still works: an unsent mail does not replace it.
+    // The link of the newest sent mail must still work: an unsent mail must not replace that link.
     let link = try #require(test.server.sent.last?.target)
     expect(test.fill(TestBrowser(test.gateway), link).status, is: 303)
     test.base.clock.advance(seconds: 3_600)
@@ -363,7 +363,7 @@ struct EmailTests {
     let test = try TestMailing(passwords: true)
     func status(of email: String, from client: String) -> Int {
       let browser = TestBrowser(test.gateway, client: client)
-      // An empty password is not hashed, but the attempt counts.
+      // An empty password is not hashed, but the attempt must count.
       return test.fill(browser, "/signin", [("email", email), ("password", "")]).status
     }
     for number in 0..<10 { expect(status(of: "a@example.org", from: "192.0.2.\(number)"), is: 422) }

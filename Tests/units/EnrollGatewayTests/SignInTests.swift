@@ -177,7 +177,7 @@ struct SignInTests {
     expect(page.status, is: 400)
     #expect(text(page).contains("This sign-in is already finished"))
     expect(world.provider.requests(.token).count, is: 1)
-    // An app gets the error in its redirect.
+    // An app must get the error in its redirect.
     let ofApp = browser.callback(from: try appStart(), by: world.provider)
     let waiting = browser.cookies
     expect(browser.get(ofApp).header("Location")?.contains("code="), is: true)
@@ -223,10 +223,11 @@ struct SignInTests {
     world.provider.next(.token, .status(400, body: #"{"error":"invalid_grant"}"#))
     let loser = try #require(browser.get(target).header("Location"))
     #expect(loser.hasPrefix("/v1/auth/fake/callback?used=1"))
-    // The browser follows the redirect with its current cookies.
+    // The browser now follows the redirect, with its current cookies.
     expect(browser.get(loser).header("Location"), is: address)
     expect(browser.cookies.map { $0.value }, is: signedIn.map { $0.value })
-    // A browser without a session gets an error; a redirect to an address that is not on the list is refused.
+    // A browser without a session must get an error, and a redirect to an address that is not on the list must be
+    // refused.
     browser.cookies = []
     let refused = browser.get(loser)
     expect(refused.status, is: 400)

@@ -357,7 +357,7 @@ struct App2AppStepTests {
     _ = try bench.begin(engine)
     for _ in 1..<10 {
       bench.gateway.next("{}", status: 400)
-      // Each attempt may run in another process.
+      // Each attempt runs in another engine, as if in another process.
       expect(
         code { _ = try bench.engine().signIn.resume(bench.answer(), cancellation: nil) }, is: .codeRejected)
     }

@@ -52,7 +52,7 @@ struct OfflineConsentTests {
     let bench = try bench([("registration", .string("promptCreate"))])
     let engine = bench.engine()
     let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
-    // A host that cannot open another URL gets a session without renewal.
+    // A host that cannot open another URL must get a session without renewal.
     guard
       case .succeeded = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
         .ending

@@ -40,7 +40,7 @@ struct DPoPStepTests {
     try expect(bench.record.confirmed?.dpopKey, is: key)
 
     bench.clock.advance(seconds: 3590)
-    // Another process reads the key from the store.
+    // Another process must find the key in the store.
     let second = bench.engine()
     let token = try second.access().token()
     expect(token.tokenType, is: "DPoP")
@@ -72,7 +72,7 @@ struct DPoPStepTests {
     let bench = try bench()
     let engine = bench.engine()
     let url = try engine.signIn.begin(SignInOptions(), cancellation: nil).url
-    // The server's clock is unchanged; the date of this device changes.
+    // The test changes the date of this device, but not the server's clock.
     bench.provider.change { $0.clockOffsetSeconds = -31_536_000 }
     bench.clock.setWall(bench.clock.wallTime().seconds + 31_536_000)
     try expect(engine.failure(of: bench.provider.signIn(at: url)), is: nil)
@@ -114,7 +114,7 @@ struct DPoPStepTests {
       try expect(lastIssued(bench), is: 0)
     }
     expect(bench.provider.count(.discovery), is: 4)
-    // A process that knows only the stored offset also makes its proofs with the right time.
+    // A process that knows only the stored offset must also make its proofs with the right time.
     let other = bench.engine()
     bench.clock.advance(seconds: 4000)
     _ = try other.token()
@@ -139,7 +139,8 @@ struct DPoPStepTests {
     let bench = try bench()
     let engine = try bench.signedIn()
     var seen: [Int64?] = []
-    // At first one node of the provider's cluster has another clock, then all nodes have that clock.
+    // At first one node of the provider's cluster has a clock that is two hours ahead, then all nodes have such a
+    // clock.
     for offset: Int64 in [0, 7200, 0, 7200, 7200, 7200] {
       bench.provider.change { $0.clockOffsetSeconds = offset }
       _ = try? engine.identity.userinfo(cancellation: nil)
@@ -173,7 +174,7 @@ struct DPoPStepTests {
     auto.provider.change { $0.answersBearer = true }
     let engine = try auto.signedIn()
     try expect(engine.access().token().tokenType, is: "Bearer")
-    // Although the access token is not bound, the refresh token is.
+    // The access token is not bound to the key, but the refresh token is.
     auto.clock.advance(seconds: 3590)
     _ = try engine.access()
     #expect(try proof(auto.provider.requests(.token).last) != nil)

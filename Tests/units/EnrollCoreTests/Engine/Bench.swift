@@ -75,7 +75,7 @@ struct Bench {
         ] + changes))
   }
 
-  /// Another process: a second engine over the same store.
+  /// A second engine over the same store, as in another process.
   func engine(
     account: AccountName = .default, store other: (any TokenStore)? = nil,
     transport: (any Transport)? = nil, clientKey: ClientKey? = nil, readingKey: ClientKey.Reader? = nil
@@ -137,7 +137,7 @@ extension Engine {
   }
 }
 
-/// Keeps the events and warnings of an engine.
+/// An observer that keeps the events and warnings of an engine.
 final class Recorder: EngineObserver {
   private let kept = Guarded<[EnrollEvent]>([], by: Mutex())
   private let warnings = Guarded<[EnrollError]>([], by: Mutex())

@@ -320,6 +320,6 @@ extension String {
 }
 
 extension Bench {
-  /// A process that has not read anything from the provider yet.
+  /// A new engine, as in a process that has not read anything from the provider yet.
   fileprivate static func other(_ bench: Bench) -> Engine { bench.engine(account: .default) }
 }

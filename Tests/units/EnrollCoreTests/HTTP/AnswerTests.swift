@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Answers as every rule reads them")
 struct AnswerTests {
-  /// Puts a byte order mark before the body of each response.
+  /// A transport that puts a byte order mark in front of the body of each response.
   private final class Marking: Transport {
     private let provider: FakeProvider
 

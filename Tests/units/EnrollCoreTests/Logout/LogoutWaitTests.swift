@@ -129,7 +129,7 @@ struct LogoutWaitTests {
   func endedByTheHost(ending: Ending) throws {
     let bench = try bench()
     let engine = try bench.signedIn()
-    // The sign-in of another account does not delay the revocations of this user.
+    // The sign-in of another account must not delay the revocations of this user.
     _ = try bench.engine(account: AccountName("second")).signIn.begin(SignInOptions(), cancellation: nil)
     _ = try leave(engine)
     try expect(end(ending, engine), is: .told)

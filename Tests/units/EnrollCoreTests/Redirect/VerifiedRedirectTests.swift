@@ -158,7 +158,7 @@ struct VerifiedRedirectTests {
     }
     expect(error.code, is: expected)
     expect(error.oauthError, is: oauthError)
-    // The provider's description, without characters that a terminal would interpret.
+    // The error must contain the provider's description, without characters that a terminal would interpret.
     #expect(error.message.hasSuffix(": not now??[31m"))
   }
 

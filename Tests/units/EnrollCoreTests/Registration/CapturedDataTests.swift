@@ -72,7 +72,7 @@ struct CapturedDataTests {
     let read = try engine.registration.readAccount()
     #expect(read.profile == nil && read.idToken == nil && read.accessToken == nil && read.expiresAt == nil)
     expect(read.registrationType, is: nil)
-    // The refresh token is revoked at the server, too, except by the call that contacts no server.
+    // Every call except the call that contacts no server must also revoke the refresh token at the server.
     expect(bench.provider.revoked.contains("refresh-2"), is: ending != .clear)
   }
 

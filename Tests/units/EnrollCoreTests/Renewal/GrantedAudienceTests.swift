@@ -59,7 +59,7 @@ struct GrantedAudienceTests {
     }
     expect(bench.provider.count(.token), is: 1)
     try expect(engine.access(for: Self.api).token().value.reveal().hasPrefix("access-"), is: true)
-    // A request for fewer scopes does not name another resource.
+    // A request for fewer scopes names no other resource, so it is allowed.
     _ = try engine.access(for: Self.narrow).token()
   }
 
@@ -133,7 +133,7 @@ struct GrantedAudienceTests {
     arguments: [
       ("openid profile", nil, nil, "more scopes than were requested: profile"),
       ("openid", nil, nil, nil), (nil, nil, nil, nil),
-      // The token itself says more than the response does (Keycloak).
+      // In these cases the token itself says more than the response does (Keycloak).
       ("openid profile", "openid", nil, nil), ("openid", "openid email", nil, "requested: email"),
       (nil, nil, "https://api.example", nil),
       (nil, nil, "account", "another audience than was requested: account"),
@@ -152,7 +152,7 @@ struct GrantedAudienceTests {
     let found = try engine.access(for: audience).token().deviation
     if let words { #expect(found?.contains(words) ?? false) } else { expect(found, is: nil) }
     try expect(engine.tokens.keptTokens().last?.deviation, is: found)
-    // The deviation is stored with the token.
+    // The deviation must be stored with the token.
     try expect(bench.engine().access(for: audience).token().deviation, is: found)
   }
 }

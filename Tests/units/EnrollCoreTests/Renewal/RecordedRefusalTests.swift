@@ -13,7 +13,7 @@ private struct VerdictEffect {
   let verdict: RenewalVerdict
   /// The outcome once the access token has expired.
   let outcome: AccessOutcome.Kind
-  /// Seconds without a request; nil if the pause grows, or no request ever follows.
+  /// For how many seconds no request is sent; nil if the pause grows, or if no request ever follows.
   let pauseSeconds: Int64?
   /// The outcome if the server repeats the answer a minute later.
   let repeated: AccessOutcome.Kind

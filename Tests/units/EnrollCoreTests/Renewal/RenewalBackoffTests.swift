@@ -52,7 +52,7 @@ struct RenewalBackoffTests {
     }
     expect(error.code, is: code)
     try expect(bench.record.backoff, is: nil)
-    // Only this process waits before its next attempt.
+    // Only this process must wait before its next attempt.
     #expect((wait ?? 0) > 0)
     try expect(bench.engine().token(), is: "access-3")
   }
@@ -160,7 +160,7 @@ struct RenewalBackoffTests {
   func forcedGoesOn(silence: FakeProvider.Reply) throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    // Each failed renewal makes the pause longer.
+    // Each of these failed renewals makes the pause longer.
     for _ in 1...8 {
       bench.provider.next(.token, silence, silence)
       _ = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)
@@ -216,7 +216,7 @@ struct RenewalBackoffTests {
 }
 
 extension RenewalResult {
-  /// Turns a refusal into an outage: a caller that must wait sees no difference.
+  /// This result with a refusal replaced by an outage, because a caller that must wait sees no difference.
   fileprivate var asUnavailable: RenewalResult {
     if case .rejected(let error) = self { .unavailable(error) } else { self }
   }

@@ -90,7 +90,7 @@ struct RenewedIDTokenTests {
     }
     #expect(reason.contains("another \(claim)"))
     #expect(!reason.contains("mallory"))
-    // A sign-out revokes the session's own tokens.
+    // A sign-out must revoke the session's own tokens.
     try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-2"))
     try expect(bench.record.confirmed?.unprovenIDToken, is: nil)
   }
@@ -133,7 +133,8 @@ struct RenewedIDTokenTests {
     return [header ?? parts[0], parts[1], signature].joined(separator: ".")
   }
 
-  /// One answer has an id_token of another user. The later answers are correct, and have no id_token.
+  /// Makes the provider return one answer with an id_token of another user. The later answers are correct, and have no
+  /// id_token.
   private func oneOddAnswer(_ bench: Bench, _ engine: Engine, _ forge: @escaping @Sendable (String) -> String)
     throws
   {
@@ -158,7 +159,7 @@ struct RenewedIDTokenTests {
   func refutedOnce(name: String, forge: @escaping @Sendable (String) -> String) throws {
     let bench = try Bench()
     try oneOddAnswer(bench, try bench.signedIn(), forge)
-    // Every process returns this token, and the first good answer removes the doubt.
+    // Every process must return this token, and the first good answer must remove the doubt.
     try expect(bench.engine().token(), is: "access-4")
     try expect(bench.record.confirmed?.unprovenIDToken, is: nil)
     due(bench)

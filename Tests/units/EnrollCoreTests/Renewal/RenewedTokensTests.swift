@@ -14,7 +14,7 @@ struct RenewedTokensTests {
   private let disk: FailingTokenStore
   private let engine: Engine
 
-  /// The user is signed in, and the token is due. The provider accepts each refresh token once.
+  /// Begins with a signed-in user and a token that is due. The provider accepts each refresh token once.
   init() throws {
     bench = try Bench()
     disk = FailingTokenStore(bench.store)
@@ -122,7 +122,7 @@ struct RenewedTokensTests {
   @Test("a refresh token that came without a useful access token is stored later, too")
   func rotatedOnly() throws {
     bench.provider.next(.token, .status(200, body: #"{"token_type":"Bearer","refresh_token":"rescued"}"#))
-    // The intent is written, but the write after it fails.
+    // Here the intent is written, but the next write fails.
     disk.refuse(.before, times: 100, after: 1)
     expect(code { _ = try engine.access() }, is: .storeIO)
     disk.refuse(.before, times: 0)

@@ -95,7 +95,7 @@ struct ResourceDiscoveryTests {
     web.publish(hostsLocation, Published.metadata())
     try expect(discover().metadataURI, is: hostsLocation)
     try expect(discover().resource, is: Published.resource)
-    // A resource at a prefix of this URL is another resource.
+    // A resource whose URL is a prefix of this URL is another resource.
     web.publish(hostsLocation, Published.metadata("https://api.example/m"))
     let error = try failure()
     expect(error.code, is: .responseInvalid)
@@ -388,7 +388,7 @@ struct ResourceDiscoveryTests {
     web.publish(Published.location, Published.metadata(servers: [named]))
     web.publish(Published.server, Published.serverMetadata(own))
     for issuer in [nil, named, own] { try expect(discover(issuer: issuer).issuer, is: own) }
-    // A path is not the same as an empty path.
+    // An issuer with a path is not the same as an issuer with an empty path.
     web.publish(Published.location, Published.metadata(servers: ["https://id.example/t/"]))
     web.publish(Published.server + "/t", Published.serverMetadata("https://id.example/t"))
     expect(code(), is: .issuerMismatch)

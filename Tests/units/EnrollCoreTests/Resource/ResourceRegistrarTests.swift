@@ -276,7 +276,7 @@ struct ResourceRegistrarTests {
     try expect(register { $0.clientMetadataURI = uri }.origin, is: .registered)
     web.publish(
       Published.server, Published.serverMetadata(more: #","client_id_metadata_document_supported":true"#))
-    // A registered client is kept, because another client id would mean another session.
+    // A registered client must be kept, because another client id would mean another session.
     try expect(register { $0.clientMetadataURI = uri }.origin, is: .registered)
     let client = try register {
       $0.clientMetadataURI = uri
@@ -551,7 +551,7 @@ struct ResourceRegistrarTests {
       Published.serverMetadata("https://evil.example"))
     try expect(failure().code, is: .issuerMismatch)
     #expect(registrations.isEmpty)
-    // The client at the server that the user accepted is kept, so the user is not asked again.
+    // The client at the server that the user accepted must be kept, so that the user is not asked again.
     web.publish(Published.location, Published.metadata())
     _ = try register()
     web.publish(Published.location, Published.metadata(servers: ["https://evil.example"]))

@@ -104,7 +104,7 @@ struct SignInStepTests {
     expect(engine.state.kind, is: .registrationFailed)
     expect(bench.provider.count(.token), is: 0)
     expect(code { _ = try engine.signIn.resume(right, cancellation: nil) }, is: .alreadySettled)
-    // An existing session does not change.
+    // An existing session must not change.
     let signedIn = try Bench()
     let second = try signedIn.signedIn()
     let again = signedIn.provider.signIn(at: try second.signIn.begin(SignInOptions(), cancellation: nil).url)
@@ -170,7 +170,7 @@ struct SignInStepTests {
     expect(engine.state.kind, is: .registrationFailed)
     expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .alreadySettled)
     #expect(bench.seen.names.contains("error.reported"))
-    // The state registrationFailed remains until the next sign-in begins.
+    // The state registrationFailed must remain until the next sign-in begins.
     try expect(engine.registration.adoptStoredState(), is: .known(engine.state))
     _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
   }
@@ -215,7 +215,7 @@ struct SignInStepTests {
     try expect(engine.token(), is: "access-2")
   }
 
-  /// The token endpoint's `Date` differs by this much; the id_token follows the device's clock.
+  /// Makes the `Date` of the token endpoint differ by this many seconds; the id_token follows the device's clock.
   private func sign(atDate offset: Int64, _ bench: Bench) {
     let now = bench.clock.wallTime().seconds
     bench.provider.change {
@@ -348,7 +348,7 @@ struct SignInStepTests {
     try expect(engine.registration.confirm(), is: .active(.confirmed))
     try expect(engine.token(), is: "access-2")
     try expect(engine.identity.profile(), is: JSONObject())
-    // The log gets the warning, the user does not.
+    // The log must get the warning, but the user must not see it.
     #expect(bench.seen.warned.count == 1 && bench.seen.reported.isEmpty)
     expect(bench.seen.warned.first?.message.contains("without a profile"), is: true)
     expect(engine.diagnostics.diagnostics()["errors"]?.array?.count, is: 1)
@@ -471,7 +471,7 @@ struct SignInStepTests {
     bench.clock.advance(seconds: 3550)
     _ = try engine.access()
     expect(engine.state.kind, is: .renewalFailed)
-    // The same holds if another process receives the redirect.
+    // The same must happen if another process receives the redirect.
     for taking in [engine, bench.engine()] {
       let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       try expect(

@@ -1,4 +1,4 @@
-// Documents of the store are read back whole, or not at all.
+// Tests that documents of the store are read back completely, or not at all.
 
 import EnrollRules
 import EnrollCrypto

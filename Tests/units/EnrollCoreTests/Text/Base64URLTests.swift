@@ -40,7 +40,7 @@ struct Base64URLTests {
     "what encoding never gives is refused",
     arguments: ["Zg==", "Zg=", "Z", "Zm9vY", "Zm 8", "Zm8\n", "Zh", "Zm9", "Zm9vYmF", "é", "Zg\u{0}"])
   func strict(text: String) {
-    // "Zm9" and "Zh" have bits that belong to no byte.
+    // Texts such as "Zm9" and "Zh" have bits at their end that belong to no byte.
     expect(Base64URL.decode(text), is: nil)
   }
 }

@@ -123,7 +123,7 @@ struct AppleSecretTests {
     let revoked = try #require(world.server.revoked.first)
     #expect(revoked.hasPrefix("refresh-") && world.server.revoked.count == 1)
     #expect(!world.world.log.all.contains { $0.contains(revoked) })
-    // A second revocation is not sent.
+    // No second revocation may be sent.
     world.world.clock.advance(seconds: 86_400)
     try expect(world.world.gateway.revokeDue(), is: 0)
     expect(world.server.revoked.count, is: 1)
@@ -171,7 +171,7 @@ struct AppleSecretTests {
     #expect(world.world.log.all.contains { $0.contains("its key is gone") })
   }
 
-  /// A user of Apple has signed in, and an operator deletes the account.
+  /// Signs in a user of Apple, and deletes the account as an operator would.
   private func deletedAccount() throws -> (ServerWorld, (tokens: [KeptProviderToken], account: AccountID?)) {
     let world = try appleWorld().world
     _ = try world.signIn()

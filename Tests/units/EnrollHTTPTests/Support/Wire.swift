@@ -85,7 +85,7 @@ final class Wire: Sendable {
     return poll(&wish, 1, limit) > 0
   }
 
-  /// The next bytes; empty if the other side has closed; nil after a reset, or if nothing comes.
+  /// The next bytes; empty if the other side has closed; nil after a reset, or if nothing arrives.
   func receive(_ most: Int = 16_384) -> [UInt8]? {
     var chunk = [UInt8](repeating: 0, count: most)
     let count = recv(descriptor, &chunk, chunk.count, 0)

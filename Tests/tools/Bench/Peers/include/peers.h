@@ -5,11 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Nanoseconds: the CPU time of this thread, which other work on the machine does not change; and the wall time.
+// Two times in nanoseconds: the CPU time of this thread, which other work on the machine does not change, and the wall
+// time.
 int64_t peer_cpu(void);
 int64_t peer_wall(void);
 
-// A PKCE pair: 32 random bytes, base64url, SHA-256 with the algorithm fetched once, base64url.
+// Makes a PKCE pair: 32 random bytes, base64url, SHA-256 with the algorithm fetched once, base64url.
 int peer_pkce(void);
 
 // Reads a redirect with libcurl's URL parser; checks that it has this `base`, state and issuer; copies the code.
