@@ -8,7 +8,8 @@
 #include "rename-locked.h"
 #include "words.h"
 
-// `size` random bytes of the C library's generator, which the kernel seeds. getrandom(2) exists only from level 28 on.
+// Fills `bytes` from the C library's random generator, which the kernel seeds. getrandom(2) exists only from level 28
+// on.
 static inline ssize_t enroll_posix_random(void *bytes, size_t size) {
   arc4random_buf(bytes, size);
   return (ssize_t)size;

@@ -27,7 +27,7 @@ static inline size_t enroll_posix_boot_name(uint8_t *name, size_t size) {
   return count < 36 ? 0 : 36;
 }
 
-// A descriptor that cannot be written to. With O_PATH no permission to read is needed.
+// Opens a descriptor that cannot be written to. With O_PATH, the process needs no permission to read.
 #define ENROLL_SYSTEM_O_PATH 010000000
 static inline int enroll_system_open_unwritable(void) { return open("/", ENROLL_SYSTEM_O_PATH | O_CLOEXEC); }
 

@@ -93,7 +93,7 @@ static inline const char *enroll_secret_bind(void *library, struct enroll_secret
   return NULL;
 }
 
-// A hash table for texts, which the caller keeps alive.
+// A hash table for texts. The caller keeps the texts alive.
 static inline void *enroll_secret_new_table(const struct enroll_secret *functions) {
   return functions->g_hash_table_new(functions->g_str_hash, functions->g_str_equal);
 }

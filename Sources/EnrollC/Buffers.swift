@@ -54,7 +54,7 @@ extension enroll_buf {
 }
 
 extension enroll_buf {
-  /// A buffer for each content, and an empty buffer for nil. If one buffer cannot be made, the others are freed.
+  /// Makes a buffer for each content, and an empty buffer for nil. If one buffer cannot be made, the others are freed.
   static func all(_ contents: [Secret?]) throws(EnrollError) -> [enroll_buf] {
     var made: [enroll_buf] = []
     do throws(EnrollError) {

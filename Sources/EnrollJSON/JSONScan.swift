@@ -136,7 +136,7 @@ private struct NumberToken {
     isWellFormed = true
   }
 
-  /// A number that jansson can read instead; nil if jansson can read this number.
+  /// A number that jansson can read in place of this number; nil if jansson can read this number.
   func replacement(in text: [UInt8]) -> [UInt8]? {
     guard isWellFormed else { return nil }
     if isTooGreat(in: text) {

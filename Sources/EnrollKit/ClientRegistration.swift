@@ -1,4 +1,4 @@
-// From the first sign-in to a confirmed registration: its start, the redirect, and the user's confirmation.
+// The calls from the first sign-in to a confirmed registration: the start, the redirect, and the user's confirmation.
 
 import EnrollRules
 import EnrollHost

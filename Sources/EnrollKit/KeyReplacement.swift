@@ -20,7 +20,7 @@ extension EnrollClient {
     ofStoreAt store: String, from keys: KeyPlan, to newKeys: KeyPlan, newDataKey: Bool = false
   ) async throws(EnrollError) {
     let result: Result<Void, EnrollError> = await withCheckedContinuation { continuation in
-      // A separate thread, because the step waits for disks, keyrings and scrypt.
+      // Runs the step on a separate thread, because the step waits for disks, keyrings and scrypt.
       let isStarted = WorkerPool(threads: 1, idleSeconds: 0).submit {
         do throws(EnrollError) {
           try FileTokenStore(path: store, keys: keys, clock: SystemClock())

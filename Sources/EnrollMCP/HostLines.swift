@@ -12,12 +12,12 @@ package struct HostLines {
 
   private let limit: Int
   private var line: [UInt8] = []
-  /// Set once the line is above the limit.
+  /// Finds the `id` of the current line; set once the line is above the limit.
   private var finder: IDFinder?
 
   package init(limit: Int) { self.limit = limit }
 
-  /// Bytes of a line that has not ended.
+  /// The number of bytes of a line that has not ended.
   package var pendingCount: Int { line.count }
 
   /// Adds bytes of the input.

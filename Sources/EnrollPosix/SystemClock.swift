@@ -27,7 +27,8 @@ public final class SystemClock: Clock {
   public func bootID() -> String { boot }
 
   public func sleep(until instant: Instant) {
-    // Sleeps in slices, because the sleeping clock stops during suspend, and the clock of `instant` does not.
+    // Sleeps in slices, because the clock by which threads sleep stops during suspend, and the clock of `instant` does
+    // not stop.
     while true {
       let left = instant.since(self.instant())
       guard left > 0 else { return }

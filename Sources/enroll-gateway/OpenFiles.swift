@@ -9,9 +9,9 @@ struct OpenFiles {
   /// How many files this process may have open.
   let limit: Int
 
-  /// The highest limit that is used, because some systems set no limit at all.
+  /// The highest limit of open files that is used. It is needed because some systems set no limit at all.
   private static let most: rlim_t = 1 << 20
-  /// The most connections, however many files may be open.
+  /// The maximum number of connections, even if more files may be open.
   private static let mostConnections = 10_000
 
   /// Raises the soft limit to the hard limit.

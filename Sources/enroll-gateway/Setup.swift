@@ -322,6 +322,6 @@ struct Setup {
     return EnrollError(.configuration, "\(key): \(error.description)", field: key)
   }
 
-  /// The timeout of requests to providers and the directory, because a user waits for the answer.
+  /// The timeout of requests to providers and the directory, which is short because a user waits for the answer.
   static let providerMilliseconds: Int64 = 10_000
 }

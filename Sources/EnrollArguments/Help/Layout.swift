@@ -39,7 +39,7 @@ package enum Layout {
     text.count <= width ? text : text.prefix(max(0, width - ellipsis.count)) + ellipsis
   }
 
-  /// Names and values in two columns. A value that is too long continues on the next line, in its column.
+  /// Lines with names and values in two columns. A value that is too long continues on the next line, in its column.
   package static func table(_ rows: [(name: String, value: String)], width: Int?) -> [String] {
     let column = (rows.map { $0.name.count }.max() ?? 0) + 4
     return rows.flatMap { row in

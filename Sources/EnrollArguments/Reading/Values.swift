@@ -49,7 +49,7 @@ package enum Reading: Sendable {
 /// A command with its values.
 package struct Invocation: Sendable {
   package let command: Command
-  /// The names of the command, beginning with the program's.
+  /// The names of the command, beginning with the name of the program.
   package let path: [String]
   package let values: Values
 }

@@ -8,7 +8,7 @@ import EnrollPosix
 
 /// The threads for the calls of one client, or for calls without a client.
 final class CallExecutor: Sendable {
-  /// Cancelled when the client is freed, which ends all waits.
+  /// A flag that is cancelled when the client is freed. This ends all waits.
   let closing = CancellationFlag()
   /// Runs the host's callbacks.
   let callbacks: CallbackExecutor

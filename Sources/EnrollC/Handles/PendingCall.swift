@@ -15,7 +15,7 @@ final class PendingCall: Sendable {
   func requireUsable() throws(EnrollError) { try origin.check() }
 }
 
-/// A C callback and its `user_data`, which belong together.
+/// A C callback together with its `user_data`.
 struct HostCallback<Function>: @unchecked Sendable {
   // Unchecked: the host promises that its pointer may be used on another thread.
   let function: Function

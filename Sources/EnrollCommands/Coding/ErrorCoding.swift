@@ -22,7 +22,7 @@ extension EnrollError {
 }
 
 extension Schema {
-  /// The limit includes three dots, which follow a description that was cut.
+  /// The provider's description. Its limit includes three dots, which follow a description that was cut off.
   static let providerWords = Schema.text(
     "The provider's own words about its error (error_description); absent if they may repeat a secret.",
     maximumBytes: EnrollError.maximumDescriptionBytes + 3)

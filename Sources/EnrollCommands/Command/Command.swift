@@ -42,12 +42,13 @@ public final class Command: Sendable {
   /// The parameters for interfaces with client handles. An interface with positional parameters has them in the order
   /// of these members.
   public let input: Schema
-  /// The parameters for interfaces that name the client in another way: as `input`, but without the member `client`.
+  /// The parameters for interfaces that name the client in another way: the same as `input`, but without the member
+  /// `client`.
   let bareInput: Schema
   public let output: Schema
   /// The errors that this command may return, in addition to those that every command may return.
   public let errors: CommandErrors
-  /// The specifications of the command, with their sections; nil for a command that is EnrollKit's own.
+  /// The specifications of the command, with their sections; nil for a command that only EnrollKit has.
   public let source: String?
   let body: Body
   /// Returns the result of a parked command if the result is in memory already; nil if the command has to start work.

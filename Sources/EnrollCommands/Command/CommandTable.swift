@@ -23,7 +23,7 @@ public enum CommandTable {
     return nil
   }
 
-  /// A number computed from each command's name. It is fast to compare, and differs for nearly all names.
+  /// A number computed from each command's name. Such numbers are fast to compare, and differ for nearly all names.
   private static let marks = all.map { mark(of: $0.name) }
 
   private static func mark(of name: String) -> Int {

@@ -13,7 +13,7 @@ package enum TextLimits {
   package static let challenge = 16_384
   package static let certificateFile = 4096
   package static let scopes = 16_448
-  /// The limit of every other text.
+  /// The limit of every text that has no limit of its own.
   package static let other = 256
   package static let url = 65_536
 

@@ -15,12 +15,13 @@ enum OpenSSL {
   /// - Throws: `.missing`.
   static func functions() throws(CryptoError) -> UnsafePointer<enroll_openssl> { try library.get() }
 
-  /// The functions of libcrypto; nil if ``functions()`` throws. For objects that exist only if libcrypto was opened.
+  /// The functions of libcrypto; nil if ``functions()`` throws. This is for objects that exist only if libcrypto was
+  /// opened.
   static var opened: UnsafePointer<enroll_openssl>? { try? library.get() }
 
   static func open(_ fileName: String) -> Result<UnsafePointer<enroll_openssl>, CryptoError> {
     guard let handle = enroll_openssl_open(fileName) else {
-      // The loader's text says whether the file is missing or something else failed.
+      // The error text of the loader says whether the file is missing or something else failed.
       let reason = enroll_openssl_open_error().map { String(cString: $0) } ?? ""
       return .failure(
         CryptoError(
@@ -38,7 +39,7 @@ enum OpenSSL {
     return .success(UnsafePointer(functions))
   }
 
-  // Unsafe: only touched by the two atomic operations.
+  // Unsafe: the cell is only used by the two atomic operations.
   private nonisolated(unsafe) static let openedCell: UnsafeMutablePointer<UnsafeMutableRawPointer?> = {
     let cell = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: 1)
     cell.initialize(to: nil)

@@ -3,7 +3,7 @@
 
 public import EnrollRules
 
-/// The key of an identity: two identities never have the same key.
+/// The key by which an identity is found. Two identities never have the same key.
 public struct IdentityKey: Sendable, Equatable, Hashable {
   /// The gateway's name for the provider: `google`.
   public var provider: String
@@ -27,7 +27,7 @@ public struct RecentSignIn: Sendable, Equatable {
   public var tokenHash: [UInt8]
   /// The id of the account that the session belongs to.
   public var account: AccountID
-  /// The session counts as proof only if it began at this time or later.
+  /// The earliest time at which the session may have begun to count as proof.
   public var since: UnixTime
 
   public init(tokenHash: [UInt8], account: AccountID, since: UnixTime) {
@@ -109,7 +109,8 @@ public struct ProviderLogout: Sendable, Equatable {
   /// As ``Identity/providerSession``; nil for all sessions of the subject. If both subject and session are given, the
   /// subject's sessions whose provider session is unknown end as well.
   public var session: String?
-  /// SHA-256 of the message's unique id, 32 bytes, so that a message counts only once.
+  /// SHA-256 of the message's unique id, 32 bytes. By this hash, a repeated message is recognized, so that it counts
+  /// only once.
   public var hash: [UInt8]
   /// When the message's validity ends. The store remembers the message until then.
   public var expires: UnixTime
@@ -126,7 +127,8 @@ public struct ProviderLogout: Sendable, Equatable {
 /// A provider's message: a user wants the gateway to delete the data that the gateway got from this provider.
 public struct ProviderDeletion: Sendable, Equatable {
   public var identity: IdentityKey
-  /// SHA-256 of the message's unique id, 32 bytes, so that a message counts only once.
+  /// SHA-256 of the message's unique id, 32 bytes. By this hash, a repeated message is recognized, so that it counts
+  /// only once.
   public var hash: [UInt8]
   /// Until this time the store remembers that the deletion was done.
   public var expires: UnixTime

@@ -14,9 +14,9 @@ public struct NewSession: Sendable, Equatable {
   public var app: String?
   /// The name of the browser or app for the list of sessions, at most 200 bytes.
   public var device: String?
-  /// The session ends this many seconds after its last use.
+  /// How many seconds after its last use the session ends.
   public var idleSeconds: Int64
-  /// The session ends at the latest this many seconds after its beginning, even if it is used.
+  /// How many seconds after its beginning the session ends, even if it is used.
   public var absoluteSeconds: Int64
 
   public init(
@@ -80,7 +80,7 @@ public struct LiveSession: Sendable, Equatable {
   public var device: String?
   public var created: UnixTime
   public var lastSeen: UnixTime
-  /// The earlier of the idle end and the absolute end.
+  /// When the session ends: the earlier of the idle end and the absolute end.
   public var expires: UnixTime
 
   public init(
@@ -165,7 +165,7 @@ public protocol SessionStore: AnyObject, Sendable {
   func identities(ofAccount id: AccountID) throws(StoreFailure) -> [Identity]
 }
 
-/// The state of the database itself.
+/// The upkeep of the database itself.
 public protocol StoreUpkeep: AnyObject, Sendable {
   /// Deletes sessions, codes, links and recorded messages that expired days ago. They must have expired by `now` and
   /// by the database's own clock, so that one wrong clock cannot delete valid rows.

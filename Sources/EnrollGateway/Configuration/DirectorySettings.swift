@@ -23,7 +23,7 @@ public struct DirectorySettings: Sendable {
   /// The kind of the gateway's credentials at the directory; nil for the gateway's own tables.
   public let credentials: DirectoryCredentials.Kind?
   public let lookup: [SCIMLookup]
-  /// PEM certificates to trust instead of the system's.
+  /// The path of a file with PEM certificates to trust instead of the system's certificates.
   public let caFile: String?
   /// Whether http to this machine is allowed.
   public let allowsLoopbackHTTP: Bool
@@ -114,7 +114,7 @@ extension DirectorySettings {
     EnrollError(.configuration, "directory.\(field): \(text)", field: "directory.\(field)")
   }
 
-  /// Accepts https, or http to this machine; removes a slash at the end.
+  /// Checks a URL: accepts https, or http to this machine, and removes a slash at the end.
   private static func address(
     _ text: String?, _ field: String, _ isDevelopment: Bool
   ) throws(EnrollError) -> String {
@@ -155,7 +155,7 @@ extension DirectorySettings {
     (1...4096).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }
 
-  /// Okta's authorization endpoint, of a custom authorization server or of the organization itself.
+  /// The URL of Okta's authorization endpoint, for a custom authorization server or for the organization itself.
   static func authorizeAddress(ofIssuer issuer: String) -> String {
     let url = try? StrictURL(issuer)
     let path = url.map { $0.text($0.path) } ?? ""

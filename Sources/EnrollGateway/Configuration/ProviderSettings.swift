@@ -70,7 +70,7 @@ extension GatewaySettings {
   }
 }
 
-/// The keys of a provider that an EnrollKit configuration does not have.
+/// The values of the provider's keys that an EnrollKit configuration does not have.
 private struct ServerKeys {
   var label: String?
   private var hostedDomain: String?
@@ -121,7 +121,8 @@ private struct ServerKeys {
     return text
   }
 
-  /// Adds the values that a server needs and the configuration leaves out, because the presets are written for apps.
+  /// Adds values that a server needs and that the configuration does not have. The presets lack these values, because
+  /// they are written for apps.
   func complete(_ object: inout JSONObject) {
     let preset = object["provider"]?.string ?? ""
     switch preset {

@@ -25,12 +25,13 @@ final class DirectoryHTTP: Sendable {
   /// One request, relative to the directory's URL.
   struct Request {
     var method: HTTPRequest.Method
-    /// Begins with a slash. Every variable part is one encoded segment.
+    /// The path, which begins with a slash. Every variable part is one encoded segment.
     var path: String
     var query: [(String, String)] = []
     var body: JSON?
     var mediaType = "application/json"
-    /// The request succeeds only for this version of the resource (RFC 9110 §13.1.1).
+    /// The version of the resource that the request is for: for another version, the request fails (RFC 9110 §13.1.1).
+    /// nil for any version.
     var ifMatch: String?
     /// Whether the request carries the gateway's credentials.
     var isAuthorized = true
@@ -40,7 +41,7 @@ final class DirectoryHTTP: Sendable {
   private let transport: any Transport
   private let credentials: DirectoryCredentials
   private let clock: any Clock
-  /// Until this time no request is sent, because the directory asked for a pause.
+  /// The time until which no request is sent, because the directory asked for a pause.
   private let pausedUntil: Guarded<Instant?>
 
   /// The limit for the bytes of an answer. Lists may be long.

@@ -115,7 +115,7 @@ public final class Gateway: WebApplication {
       if let kind = route.limit { try limits.count(kind, .client(request.client)) }
       return try route.handler(self, request, path.pattern.parameter(in: request.path))
     } catch {
-      // The method is in the table, but not for this provider.
+      // The table of routes has the method for this path, but this provider does not support it.
       if case .methodNotAllowed = error.failure { return methodNotAllowed(request, path) }
       return answer(error, to: request, route)
     }

@@ -15,9 +15,9 @@ public struct KeyRing: Sendable {
     case attempt = "enroll-gateway attempt 1"
     /// The token of a form.
     case form = "enroll-gateway form 1"
-    /// The cookie which proves that the session's sign-in was recent.
+    /// The cookie that proves that the session's sign-in was recent.
     case proof = "enroll-gateway proof 1"
-    /// The cookie which proves that the user holds an identity of another account, for a merge.
+    /// The cookie that proves, for a merge, that the user holds an identity of another account.
     case merge = "enroll-gateway merge 1"
     /// A provider's token in the database.
     case providerToken = "enroll-gateway provider token 1"

@@ -18,7 +18,7 @@ public protocol MailTransport: AnyObject, Sendable {
 /// The result of sending a message.
 public enum MailOutcome: Sendable, Equatable {
   case sent
-  /// Refused permanently (RFC 5321 §4.2.1, 5yz): another attempt would get the same answer.
+  /// The server refused the message permanently (RFC 5321 §4.2.1, 5yz): another attempt would get the same answer.
   case refused(String)
   /// Failed temporarily.
   case failed(String)

@@ -37,7 +37,7 @@ public enum Metric: String, CaseIterable, Sendable {
 
   public enum Kind: String, Sendable { case counter, gauge, histogram }
 
-  /// The kind, which matches the end of the name (Prometheus, Metric and label naming).
+  /// The kind of the metric. It matches the end of the metric's name (Prometheus, Metric and label naming).
   public var kind: Kind {
     switch self {
     case .requestSeconds, .providerSeconds, .databaseSeconds: .histogram

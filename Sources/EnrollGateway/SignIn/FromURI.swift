@@ -8,7 +8,7 @@ import EnrollRules
 struct FromURI: Equatable {
   let text: String
 
-  /// The limit in bytes: the URL is stored in a cookie, together with other values.
+  /// The maximum length in bytes. It is small because the URL is stored in a cookie, together with other values.
   static let longest = 1500
 
   /// Parses the URL; nil unless the URL without its query is one of the allowed URLs.

@@ -5,7 +5,7 @@ import EnrollRules
 import EnrollGatewayPages
 import EnrollHTTP
 
-/// Ends the processing of a request.
+/// An error that ends the processing of a request.
 enum Interruption: Error {
   /// A failure that the user sees.
   case failure(EnrollGatewayPages.Failure)
@@ -94,7 +94,7 @@ extension EnrollGatewayPages.Failure {
     }
   }
 
-  /// The failure of a sign-in at a provider.
+  /// The interruption for a failed sign-in at a provider.
   init(_ error: EnrollError) {
     switch error.code {
     case .accessDenied: self = .cancelled

@@ -54,15 +54,15 @@ public struct AccountPage: Page {
 
   /// The URLs to which the page's forms are sent, each with POST.
   public struct Actions: Sendable {
-    /// Ends one session; the form has the field `session`.
+    /// The URL that ends one session; its form has the field `session`.
     public var endSession: PageLink
     public var signOut: PageLink
     public var signOutEverywhere: PageLink
-    /// Adds a way to sign in; the form has the field `provider`.
+    /// The URL that adds a way to sign in; its form has the field `provider`.
     public var connect: PageLink?
-    /// Removes a way to sign in; the form has the field `identity`.
+    /// The URL that removes a way to sign in; its form has the field `identity`.
     public var disconnect: PageLink?
-    /// Downloads the user's data: the answer is a file.
+    /// The URL that downloads the user's data: the answer is a file.
     public var export: PageLink?
     /// The page for deleting the account: a link, not a form.
     public var deletion: PageLink?
@@ -115,7 +115,7 @@ public struct AccountPage: Page {
   public var identities: [Identity]
   /// The live sessions, in the order of the page, except that the current session comes first.
   public var sessions: [Session]
-  /// The ways to sign in that can be added.
+  /// The ways to sign in that the user can add.
   public var connections: [ConfirmPage.SignInMethod]
   public var actions: Actions
   public var token: FormToken

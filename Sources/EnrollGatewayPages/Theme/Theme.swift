@@ -6,7 +6,7 @@ public struct Theme: Sendable {
   /// A picture at the top of every page; the gateway's origin serves the file.
   public struct Logo: Sendable, Equatable {
     public var path: PageLink
-    /// The picture for dark pages; nil for the same picture.
+    /// The picture for dark pages; nil if dark pages have the same picture.
     public var darkPath: PageLink?
     /// True if the picture shows the product's name, so that the name is not written next to the picture.
     public var containsName: Bool

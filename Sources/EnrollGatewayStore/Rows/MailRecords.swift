@@ -3,7 +3,7 @@
 import EnrollRules
 import EnrollGateway
 
-/// The provider name of identities in the gateway's own directory.
+/// The name of the provider in the identities of the gateway's own directory.
 enum OwnPeople {
   static let provider = "email"
 }
@@ -109,7 +109,7 @@ extension CheckedCredential {
   }
 }
 
-/// The user whom a link signs in, as parameters.
+/// The user whom a link signs in, as parameters of statements.
 enum CheckedOwner {
   case newPerson(id: PersonID, password: String?)
   case knownPerson(password: String?)

@@ -29,7 +29,7 @@ enum SQLFailure: Error {
     }
   }
 
-  /// Runs a call that throws a ``StoreFailure``, and throws that as ``store(_:)``.
+  /// Runs a call that throws a ``StoreFailure``, and throws this failure as ``store(_:)``.
   static func converting<Result>(
     _ body: () throws(StoreFailure) -> Result
   ) throws(SQLFailure) -> Result {
@@ -122,7 +122,7 @@ enum SessionName {
 /// A sign-in that has begun a session or code.
 struct BegunSignIn {
   var signedIn: SignedIn
-  /// How many sessions ended because the account had too many.
+  /// How many sessions ended because the account had too many sessions.
   var surplus = 0
   /// How many sessions ended because the password was replaced.
   var endedByPassword = 0

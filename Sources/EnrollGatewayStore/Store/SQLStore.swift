@@ -70,7 +70,8 @@ public class SQLStore: AccountStore, @unchecked Sendable {
         ended.count = begun.surplus
         return .created(begun.account)
       }
-      // A new statement has a new snapshot: it sees the change for which the previous statement waited.
+      // A new statement has a new snapshot: it sees the change of another transaction for which the previous statement
+      // waited.
       guard let code = try connection.first(.code, [.bytes(codeHash)], { CodeRecord($0) }) else {
         return .unknown
       }
@@ -109,7 +110,7 @@ public class SQLStore: AccountStore, @unchecked Sendable {
       }
       record.touch(at: now)
     } catch {
-      // A full disk signs nobody out: the session stays valid, and its next use is recorded.
+      // A full disk must sign nobody out: the session stays valid, and a later use is recorded.
     }
     return record.session
   }

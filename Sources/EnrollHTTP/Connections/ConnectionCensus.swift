@@ -3,7 +3,7 @@
 
 import EnrollPosix
 
-/// Counts connections against their limits, for any thread.
+/// Counts connections, and compares the counts with the limits. Any thread may use it.
 final class ConnectionCensus: @unchecked Sendable {
   // Unchecked: all state is touched only with `condition` locked.
   private let condition = Condition()

@@ -23,7 +23,7 @@ public final class Client: Sendable {
   let tokens: TokenCache
   let settlements = Guarded(Settlements(), by: Mutex())
   let loopbacks = Guarded(LoopbackRedirects(), by: Mutex())
-  /// Threads for listeners, and for steps for which the pool had no thread.
+  /// The threads of listeners, and of steps for which the pool had no thread.
   let threads = ThreadGroup()
   private let log: (any LogHandler)?
   let location: UnsavedTokens.Location
@@ -276,7 +276,7 @@ public final class Client: Sendable {
     pool.submitNow(job) || threads.start(job)
   }
 
-  /// The instant that many seconds from now.
+  /// The instant that is this many seconds from now.
   public func deadline(afterSeconds seconds: Int64) -> Instant {
     clock.instant().advanced(bySeconds: seconds)
   }

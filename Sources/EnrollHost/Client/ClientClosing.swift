@@ -34,11 +34,13 @@ extension Result where Failure == EnrollError {
 
 /// The three phases in which a client's requests end. This type is a class, because several threads share it.
 final class ClosingPhases: Sendable {
-  /// Cancelled first: no request is sent any more, and running requests end.
+  /// The flag that is cancelled first: no request is sent any more, and running requests end.
   let closing = CancellationFlag()
-  /// Cancelled two seconds later: also ends requests whose answers are issued only once, and messages of the outbox.
+  /// The flag that is cancelled two seconds later: this also ends requests whose answers are issued only once, and
+  /// messages of the outbox.
   let gracePeriod = CancellationFlag()
-  /// Cancelled if the process cannot wait any longer: ends even the requests that wait for tokens.
+  /// The flag that is cancelled if the process cannot wait any longer: this ends even the requests that wait for
+  /// tokens.
   let abandoned = CancellationFlag()
 
   private static let graceSeconds: Int64 = 2
@@ -80,7 +82,7 @@ final class ClosingPhases: Sendable {
   }
 }
 
-/// Sends requests while the client is open.
+/// A transport that sends requests while the client is open.
 final class ClosingTransport: Transport {
   private let base: any Transport
   private let phases: ClosingPhases

@@ -46,7 +46,7 @@ final class EventHub: EngineObserver {
     changes.locked { changes.wakeAll() }
   }
 
-  /// Waits until something changed after `seen`, or `nanoseconds` passed.
+  /// Waits until the change count differs from `seen`, or until `nanoseconds` have passed.
   func waitForChange(since seen: UInt64, atMost nanoseconds: Int64) {
     changes.locked {
       if changeCount == seen { changes.wait(atMost: nanoseconds) }

@@ -1,4 +1,4 @@
-// Each request as a line of the client's log: its method, its URL without secrets, and the result.
+// Writes each request as a line of the client's log: its method, its URL without secrets, and the result.
 
 import EnrollRules
 import EnrollSteps

@@ -16,7 +16,7 @@ public final class PolledQueue: @unchecked Sendable {
   /// The thread that runs jobs now. It may call ``dispatch()`` again from a job, because event loops can be nested.
   private var runner: UInt?
   private var isRetired = false
-  /// Runs the jobs of a retired queue.
+  /// The threads that run the jobs of a retired queue.
   private let successor = WorkerPool(threads: 1, queue: .max, idleSeconds: 1)
 
   /// Makes a queue with a descriptor of its own.

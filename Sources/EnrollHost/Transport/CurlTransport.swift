@@ -44,7 +44,7 @@ public final class CurlTransport: Transport {
     }
   }
 
-  /// A span of time for libcurl, which counts in milliseconds.
+  /// A span of time in milliseconds, the unit of libcurl.
   public struct Milliseconds: Equatable, Sendable {
     public var count: Int64
 
@@ -74,7 +74,7 @@ public final class CurlTransport: Transport {
   /// The maximum number of sessions that are kept for later requests. Above this number, the oldest session is closed.
   private static let mostIdle = 8
 
-  /// Does not load libcurl: the first request does.
+  /// Makes a transport. libcurl is loaded only by the first request.
   public convenience init(_ options: Options = Options()) {
     self.init(options, libraryNames: CurlLibrary.fileNames)
   }

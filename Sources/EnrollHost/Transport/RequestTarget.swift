@@ -9,7 +9,7 @@ struct RequestTarget: Equatable {
   let isPlain: Bool
   /// Whether the host is a loopback address or `localhost`, so that no proxy is used.
   let isLoopback: Bool
-  /// Scheme, host and port, all that an error may show (R40).
+  /// Scheme, host and port: the only parts of the URL that an error may show (R40).
   let display: String
 
   /// Parses and checks the URL of a request.

@@ -84,7 +84,7 @@ final class ResponseReader {
 
   private func readField(_ line: UnsafeRawBufferPointer, _ text: Slice<UnsafeRawBufferPointer>) -> Bool {
     if let first = line.first, first == 0x20 || first == 0x09, let last = headers.indices.last {
-      // A folded line belongs to the one before (RFC 9112 §5.2).
+      // A folded line belongs to the line before it (RFC 9112 §5.2).
       headers[last].value += " " + String(decoding: text, as: UTF8.self)
     } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
       let value = Self.trimmed(text[(colon + 1)...])

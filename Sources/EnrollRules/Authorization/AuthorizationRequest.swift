@@ -134,7 +134,7 @@ extension AuthorizationRequest {
       announced: metadata.promptValues)
   }
 
-  /// A missing feature is an error; there is no silent downgrade.
+  /// Checks that the provider has the requested features. A missing feature is an error; there is no silent downgrade.
   private static func requireAbilities(
     _ metadata: ProviderMetadata, prompt: String?, kind: TransactionKind, _ configuration: Configuration
   ) throws(EnrollError) {

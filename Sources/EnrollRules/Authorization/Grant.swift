@@ -65,7 +65,7 @@ package struct Grant {
 package struct ReceivedTokens {
   package var tokens: TokenSet
   package var profile: JSONObject
-  /// The server's clock minus this machine's clock, in seconds; nil if unknown.
+  /// The server's clock minus this machine's clock, in seconds; nil if the difference is unknown.
   package var clockOffsetSeconds: Int64?
 
   package init(tokens: TokenSet, profile: JSONObject, clockOffsetSeconds: Int64? = nil) {

@@ -7,7 +7,7 @@ public struct ConfigurationKey: Sendable {
   public indirect enum Shape: Sendable {
     /// Any text.
     case text
-    /// A text that is a URL; the key's documentation says which URLs are accepted.
+    /// A URL; the key's documentation says which URLs are accepted.
     case url
     /// true or false.
     case boolean

@@ -51,7 +51,7 @@ public struct ReturnPage: Equatable, Sendable {
 
   /// The image types that a logo may have.
   public static let logoKinds = ["png", "jpeg", "webp", "svg+xml"]
-  /// The longest logo, as the length of its URL in bytes.
+  /// The maximum length of a logo's URL in bytes.
   public static let longestLogo = 65_536
 
   /// Whether the text is a `data:` URL of an image of one of the types in ``logoKinds``, and nothing else.

@@ -7,7 +7,7 @@ public struct TrustSettings: Equatable, Sendable {
   public var caFile: String?
   /// ``Configuration/allowsLoopbackHTTP``.
   public var allowsLoopbackHTTP: Bool
-  /// Whether the host sends requests itself: EnrollKit then does not know which servers the host trusts.
+  /// Whether the host sends requests itself. If so, EnrollKit does not know which servers the host trusts.
   public var hasOwnTransport: Bool
 
   public init(caFile: String? = nil, allowsLoopbackHTTP: Bool = false, hasOwnTransport: Bool = false) {

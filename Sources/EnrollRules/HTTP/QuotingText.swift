@@ -49,7 +49,8 @@ struct QuotingText {
     }
   }
 
-  /// Compares with rolling hashes, because both texts may be long.
+  /// Whether the text and the encoded secret have `length` bytes in a row in common. Compares rolling hashes, because
+  /// both texts may be long.
   private func hasRun(of length: Int, in spelled: Spelled) -> Bool {
     guard spelled.count >= length else { return false }
     var windows: Set<UInt64> = []

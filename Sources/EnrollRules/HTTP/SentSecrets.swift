@@ -21,7 +21,7 @@ package struct SentSecrets: Sendable {
   package init(of request: HTTPRequest) {
     all = request.secrets
     if let shown = request.headers.value(of: "Authorization") {
-      // The token after the scheme of the header.
+      // The part of the header after the scheme is the token.
       let token = shown.utf8.drop { $0 != 0x20 }.dropFirst()
       all.append(Secret(Array(token)))
     }

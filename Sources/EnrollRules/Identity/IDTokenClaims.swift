@@ -74,7 +74,7 @@ package struct IDTokenClaims: Sendable {
     return text
   }
 
-  /// A string or an array of strings (RFC 7519 §4.1.3).
+  /// The audiences from `aud`, which is a string or an array of strings (RFC 7519 §4.1.3).
   private static func audience(_ all: JSONObject) throws(EnrollError) -> [String] {
     guard let value = all["aud"] else { throw refusal("aud is missing") }
     if let one = value.string { return [one] }
@@ -89,7 +89,8 @@ package struct IDTokenClaims: Sendable {
     return texts
   }
 
-  /// A NumericDate (RFC 7519 §2): seconds, possibly with a fraction, which is dropped (Canaille sends a fraction).
+  /// Reads a NumericDate (RFC 7519 §2): seconds, possibly with a fraction, which is dropped (Canaille sends a
+  /// fraction).
   private static func time(_ all: JSONObject, _ name: String) throws(EnrollError) -> UnixTime? {
     switch all[name] {
     case nil, .null: return nil

@@ -7,7 +7,7 @@ import EnrollJSON
 
 /// A signature and the bytes that it covers.
 package struct JWS: Sendable {
-  /// The longest text in bytes: the limit for every token.
+  /// The maximum length of the text in bytes, which is the limit for every token.
   static let lengthLimit = TokenText.maximumBytes
   /// The longest `kid` in bytes.
   static let keyIDLimit = 512
@@ -30,7 +30,7 @@ package struct JWS: Sendable {
     let parts = text.withBytes { Parts($0.assumingMemoryBound(to: UInt8.self).span) }
     guard let parts else {
       let dots = text.withBytes { $0.count { $0 == UInt8(ascii: ".") } }
-      // Five parts: an encrypted token (RFC 7516 §3.1).
+      // A token with five parts is encrypted (RFC 7516 §3.1).
       guard dots == 4 else { throw Self.refusal("a signed token has three parts, got \(dots + 1)") }
       throw Self.refusal(
         "it is encrypted, and EnrollKit reads signed id_tokens: at the provider, remove the client's "

@@ -7,7 +7,7 @@ enum SignatureRule {
   enum Verdict {
     /// This key made the signature.
     case proven(JWK)
-    /// None of the keys made the signature; newer keys of the issuer may verify it (R23).
+    /// No key of the set made the signature; newer keys of the issuer may verify it (R23).
     case unproven(EnrollError)
   }
 

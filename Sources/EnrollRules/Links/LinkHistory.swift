@@ -43,7 +43,7 @@ extension AccountRecord {
   /// transaction.
   /// - Parameter origin: the registration.
   package mutating func removeOpenSignIns(ofRegistration origin: TransactionID) {
-    // A transaction is stored after its predecessor.
+    // Each transaction is stored after the transaction that led to it.
     var chain = [origin]
     for transaction in transactions {
       guard let before = transaction.cause?.origin, chain.contains(before)

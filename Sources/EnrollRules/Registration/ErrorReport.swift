@@ -65,7 +65,7 @@ public enum ErrorReport {
       body: Array(body.utf8))
   }
 
-  /// Whether the report is done: accepted, or refused for good.
+  /// Whether the report need not be sent again: the server accepted it, or refused it for good.
   package static func isFinal(status: Int) -> Bool {
     (200..<300).contains(status) || (400..<500).contains(status) && status != 408 && status != 429
   }

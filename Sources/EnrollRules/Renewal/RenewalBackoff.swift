@@ -64,7 +64,8 @@ public struct RenewalBackoff: Equatable, Sendable {
     error.httpStatus != nil || ![.unsupported, .busy, .outOfMemory, .internal].contains(error.code)
   }
 
-  /// The pause that applies if a user wants to try now: at most the first two seconds of ``pause``.
+  /// The pause that applies if a user wants to try now: only the first two seconds of ``pause``, or all of a shorter
+  /// pause.
   private var briefPause: Expiry {
     let saved = max(pause.lifetimeSeconds - 2, 0)
     return Expiry(

@@ -48,7 +48,7 @@ public struct AccountName: Equatable, Hashable, Sendable {
 }
 
 extension AccountName {
-  /// Whether both accounts belong to the same client of the same provider, for any resource.
+  /// Whether this account and `other` belong to the same client of the same provider, for any resource.
   package func isOfSameClient(as other: AccountName) -> Bool {
     clientRealm.elementsEqual(other.clientRealm)
   }

@@ -31,9 +31,9 @@ public struct AccountRecord: Equatable, Sendable {
   public var provisionalTransactionID: TransactionID?
   /// The registration type of the confirmed session: `SOCIAL`, `PASSWORDLESS` or nil.
   public var registrationType: String?
-  /// The registration type of the tokens that wait for confirmation, ``provisional``.
+  /// The registration type of ``provisional``, the tokens that wait for confirmation.
   public var provisionalRegistrationType: String?
-  /// The transaction whose tokens, ``provisional``, wait for the user to set a PIN (flows.md §9).
+  /// The transaction of ``provisional`` if these tokens wait for the user to set a PIN (flows.md §9).
   public var pinTransactionID: TransactionID?
   /// The maximum number of transactions of an account. A new transaction replaces the oldest settled transaction or,
   /// if no transaction is settled, the oldest cancelled transaction. A pending transaction is never replaced.
@@ -51,7 +51,7 @@ public struct AccountRecord: Equatable, Sendable {
     get { boxedRefusal?.value }
     set { boxedRefusal = Boxed.of(newValue) }
   }
-  /// The backoff after renewals that failed since the last success; nil if no renewal failed.
+  /// The backoff after the renewals that have failed since the last successful renewal; nil if no renewal failed.
   public var backoff: RenewalBackoff? {
     get { boxedBackoff?.value }
     set { boxedBackoff = Boxed.of(newValue) }

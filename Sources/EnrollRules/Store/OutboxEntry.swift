@@ -15,7 +15,7 @@ public struct OutboxEntry: Equatable, Sendable {
     /// The confirmed profile of an account, which is read from the store when the message is sent. The account's
     /// qualified name includes its issuer and client.
     case profile(account: String)
-    /// A failure, as the JSON text to post; without secrets.
+    /// A report of a failure: the JSON text to post, without secrets.
     case errorReport(String)
   }
 
@@ -29,7 +29,7 @@ public struct OutboxEntry: Equatable, Sendable {
     public var hint: String
     /// The `sub` of the token's user, which is not sent; nil if it is unknown.
     public var user: String?
-    /// The access token to send as bearer, for servers that require one when a public client revokes.
+    /// The access token to send as bearer, for servers that require such a token when a public client revokes.
     public var bearer: Secret?
     /// The key to which ``bearer`` is bound; nil for a Bearer token.
     public var dpopKey: DPoPKey?

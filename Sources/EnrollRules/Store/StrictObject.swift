@@ -122,7 +122,7 @@ final class StrictObject {
 
   func time(_ key: String) -> UnixTime { UnixTime(seconds: integer(key)) }
 
-  /// A member that is written only if it is true.
+  /// A Boolean member that is written only if it is true; false if it is absent.
   func flag(_ key: String) -> Bool { object[key] == nil ? false : bool(key) }
 
   func expiry(_ key: String) -> Expiry { expiry(required(key), key) }
@@ -215,7 +215,7 @@ extension JSON {
   static func time(_ time: UnixTime) -> JSON { .integer(time.seconds) }
 }
 
-/// Writes a member with each call; a member whose value is nil is left out.
+/// Functions that each write one member; a member whose value is nil is left out.
 extension JSONObject {
   @inline(never)
   mutating func put(_ key: String, _ text: String?) {

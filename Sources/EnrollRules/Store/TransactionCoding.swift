@@ -80,7 +80,7 @@ extension TransactionRecord {
   }
 }
 
-/// The members of all flows together.
+/// The members that flows have in the store, those of all flows together.
 private struct StoredFlow {
   /// The stored names of the flows.
   enum Kind: String {

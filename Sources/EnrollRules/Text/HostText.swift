@@ -38,7 +38,7 @@ enum HostText {
     return ASCII.equalsIgnoringCase(bytes, name, "localhost")
   }
 
-  /// The port: 1 to 65535, written without leading zeros.
+  /// Reads a port: 1 to 65535, written without leading zeros.
   static func port(_ bytes: Span<UInt8>, _ digits: Range<Int>) throws(StrictURL.Refusal) -> Int {
     guard (1...5).contains(digits.count), bytes[digits.lowerBound] != 0x30 else { throw .port }
     var value = 0
@@ -84,7 +84,7 @@ enum HostText {
   /// such runs.
   private static func isIPv6(_ bytes: Span<UInt8>, _ address: Range<Int>) -> Bool {
     var groups = 0
-    // The number of groups before `::`; nil while there was no `::`.
+    // The number of groups before `::`; nil as long as no `::` was found.
     var gap: Int?
     // The longest written runs of zeros, before `::` and after it, and the run that ends at the current group.
     var (before, after, run) = (0, 0, 0)

@@ -80,7 +80,7 @@ struct StrictURLParser {
     }
     end = index
     var name = start..<index
-    // The colons of an IPv6 address are inside its brackets.
+    // A colon begins a port only outside the brackets of an IPv6 address.
     if let colon, bytes[start] != 0x5B || bytes[colon - 1] == 0x5D {
       guard kind != .privateScheme else { throw .port }
       port = try HostText.port(bytes, (colon + 1)..<index)
@@ -164,7 +164,7 @@ struct StrictURLParser {
   }
 }
 
-/// Schemes without a dot that browsers and systems use: an app cannot configure them as its own.
+/// Schemes without a dot that browsers and systems use. An app cannot configure such a scheme as its own.
 private enum ReservedScheme {
   static func contains(_ bytes: Span<UInt8>, _ scheme: Range<Int>) -> Bool {
     [

@@ -32,7 +32,7 @@ public enum TokenRequest {
     return spend(form, resource: audience?.resource, configuration, metadata)
   }
 
-  /// The device grant (RFC 8628 §3.4).
+  /// The `grant_type` of the device grant (RFC 8628 §3.4).
   static let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
   /// Asks whether the user has finished on the other device (RFC 8628 §3.4). The response with the tokens is sent

@@ -1,4 +1,5 @@
-// The gateway's pages: sign in, register, e-mail sent, choose a password, an invalid link.
+// The gateway's pages: for signing in, for registering, after an e-mail was sent, for choosing a password, and for an
+// invalid link.
 
 extension Page {
   /// The provider's login page: its script redirects to the gateway; without scripts the user follows a link.
@@ -103,7 +104,7 @@ extension Page {
         """, formTargets: context.formTargets)
   }
 
-  /// The page for a link that is used, expired or unknown: what happened, and what the user can do.
+  /// The page for a link that is used, expired or unknown. It says what happened, and what the user can do.
   static func deadLink(_ context: GatewayContext, token: String, reason: String) -> Page {
     Page(
       title: "This link works no more", status: 410,

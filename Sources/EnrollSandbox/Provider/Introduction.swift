@@ -3,7 +3,7 @@
 public import EnrollJSON
 
 extension Provider {
-  /// The configuration with which EnrollKit uses this sandbox (for the first client).
+  /// The configuration with which EnrollKit uses this sandbox as its first client.
   public var configuration: JSON {
     let client = options.clients.first ?? .sample
     return .object([

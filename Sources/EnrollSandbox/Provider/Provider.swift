@@ -1,4 +1,4 @@
-// The provider: its state, and the processing of requests. It knows nothing of sockets.
+// The provider: its state, and the processing of requests. This code does not use sockets.
 
 /// An OpenID provider in memory. The provider is an actor, because concurrent requests read and change its state.
 public actor Provider {

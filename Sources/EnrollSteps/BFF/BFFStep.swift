@@ -6,7 +6,7 @@ import EnrollCrypto
 import EnrollJSON
 import EnrollRules
 
-/// Signs in through a back end.
+/// The step that signs in through a back end.
 final class BFFStep: EngineStep {
   let context: EngineContext
   private let userinfo: UserinfoStep

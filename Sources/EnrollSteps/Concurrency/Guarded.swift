@@ -2,7 +2,7 @@
 
 import EnrollRules
 
-/// Access to `Value` by one thread at a time.
+/// A box whose value is accessed by one thread at a time.
 public final class Guarded<Value>: @unchecked Sendable {
   // Unchecked: every access to `value` runs with `exclusion` held.
   private var value: Value

@@ -201,7 +201,7 @@ public final class ProviderDirectory: Sendable {
     return cache.withLock { $0.times.byAnswers(at: now) }
   }
 
-  /// The server's time by its documents and keys. This time may be too early if the documents came from a cache.
+  /// The server's time, from its documents and keys. This time may be too early if the documents came from a cache.
   var documentTime: UnixTime? {
     let now = clock.instant()
     return cache.withLock { $0.times.byDocuments(at: now) }

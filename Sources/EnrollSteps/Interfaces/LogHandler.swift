@@ -5,11 +5,11 @@ import EnrollRules
 
 /// How important a line is.
 public enum LogLevel: Int32, CaseIterable, Sendable {
-  /// An error that may concern the user.
+  /// For an error that may concern the user.
   case error = 1
-  /// A problem that may resolve itself.
+  /// For a problem that may resolve itself.
   case warning
-  /// The steps of a registration and of a session.
+  /// For the steps of a registration and of a session.
   case info
   /// Every request.
   case debug

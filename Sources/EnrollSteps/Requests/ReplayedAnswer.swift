@@ -34,7 +34,7 @@ extension EngineContext {
     return seconds > tolerance ? seconds : nil
   }
 
-  /// The server's clock minus this machine's, from the `Date` header.
+  /// The server's time minus this machine's time, from the `Date` header.
   func clockOffset(of response: HTTPResponse, at sent: Moment) -> Int64? {
     response.header("Date").flatMap(HTTPDate.parse)?.since(sent.wall)
   }

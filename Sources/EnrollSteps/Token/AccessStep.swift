@@ -4,7 +4,7 @@
 import EnrollJSON
 public import EnrollRules
 
-/// Decides about the access token for a caller, from the store.
+/// The step that decides, from the store, which access token a caller gets.
 public final class AccessStep: EngineStep {
   let context: EngineContext
   private let renewals: RenewalProgress

@@ -58,7 +58,7 @@ public final class PosixFileSystem: FileSystem {
   public func readBack(
     _ descriptor: Int32, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileFault) -> Int {
-    // An empty buffer may have no address, and some C libraries do not accept a null pointer.
+    // An empty buffer may have no address. It is not passed on, because some C libraries do not accept a null pointer.
     guard let start = buffer.baseAddress else { return 0 }
     let count = pread(descriptor, start, buffer.count, off_t(offset))
     if count < 0 { throw FileFault(.readBack, enroll_posix_errno()) }

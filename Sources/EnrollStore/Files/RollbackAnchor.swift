@@ -18,7 +18,8 @@ struct RollbackAnchor {
   /// The number of bytes of the HMAC. HMAC and generation together have 32 bytes, the size that a `SecretStore`
   /// accepts.
   private static let sealCount = 24
-  /// 96 bits of the account's tag, the length of the names of wrapping keys.
+  /// How many bytes of the account's tag are used for the name of the anchor: 96 bits, as in the names of wrapping
+  /// keys.
   private static let itemCount = 12
 
   let store: any SecretStore
@@ -31,7 +32,7 @@ struct RollbackAnchor {
       storeID: Base64URL.encode(keys.storeID), item: Base64URL.encode(Array(tag.prefix(Self.itemCount))))
   }
 
-  /// From now on, records of this lineage that are older than `generation` are refused.
+  /// Raises the anchor: from now on, records of this lineage that are older than `generation` are refused.
   func raise(to generation: UInt64, of lineage: String) {
     guard (minimumGeneration(for: lineage) ?? 0) < generation else { return }
     let bytes = withUnsafeBytes(of: generation.bigEndian) { Array($0) }

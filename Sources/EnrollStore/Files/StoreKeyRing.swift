@@ -257,7 +257,7 @@ final class StoreKeyRing: @unchecked Sendable {
     locked { loaded = Loaded(keys: keys, status: last) }
     for slot in before.slots {
       for candidate in old.candidates where ASCII.equals(candidate.name, slot.provider) {
-        // Errors are ignored: a wrapping key that stays behind opens nothing any more.
+        // Errors are ignored: an old wrapping key that could not be removed opens nothing any more.
         try? candidate.discard(slot.wrapped, slot: before.slot(slot.keyID))
       }
     }
@@ -272,7 +272,7 @@ final class StoreKeyRing: @unchecked Sendable {
 }
 
 extension StoreKeys {
-  /// The two keys that a slot wraps: the name key, then the data key.
+  /// Splits the two keys that a slot wraps: first the name key, then the data key.
   static func halves(of both: Secret) -> (name: Secret, data: Secret)? {
     guard both.count == 2 * keyCount else { return nil }
     return both.withBytes { bytes in

@@ -13,7 +13,7 @@ public final class PassphraseKeyProvider: KeyProvider {
   public static let providerName = "passphrase"
 
   private static let saltCount = 32
-  /// The logarithm of scrypt's N to the base 2.
+  /// The cost of new keys: the logarithm of scrypt's N to the base 2.
   private static let cost: Int64 = 17
   /// The costs that are accepted. EnrollKit writes no higher cost (2^18 needs 256 MiB); a lower cost would not protect
   /// the key.

@@ -1,4 +1,4 @@
-// The store's key in a `SecretStore`: the Secret Service, or the host's.
+// Keeps the store's key in a `SecretStore`: the Secret Service, or the host's secret store.
 
 public import EnrollRules
 public import EnrollSteps

@@ -75,7 +75,7 @@ public struct Dialect: Sendable {
 
   struct Scope: Sendable {
     let refused: [String]
-    /// The accepted scopes; nil for all scopes that are not refused.
+    /// The accepted scopes; nil if all scopes are accepted that are not refused.
     let accepted: [String]?
     /// A session gets a refresh token if it has one of these scopes; nil if every session gets a refresh token, empty
     /// if no session gets a refresh token.
@@ -165,7 +165,7 @@ public struct Dialect: Sendable {
     let names: [String: String]
     let emailVerified: IDToken.Shape
     let requiresUserAgent: Bool
-    /// The URL of a second request for the e-mail addresses.
+    /// The URL from which a second request gets the e-mail addresses; nil if there is no such request.
     let emails: String?
   }
 
@@ -234,7 +234,7 @@ extension Dialect {
       ]))
   }
 
-  /// The `sub` of a user in the form of the provider.
+  /// The `sub` of a user, in the form that the provider uses.
   func subject(of user: String, issuer: String) -> String {
     switch userinfo.subjectType {
     case .text: user

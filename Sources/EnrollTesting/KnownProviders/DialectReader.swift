@@ -38,7 +38,7 @@ final class DialectReader {
 
   func texts(_ key: String) throws(DialectError) -> [String]? { try read(key, "texts") { Self.texts($0) } }
 
-  /// The member as a value of an enumeration.
+  /// The value of the enumeration that the member's text names.
   func word<Word: RawRepresentable & CaseIterable>(
     _ key: String, _ type: Word.Type = Word.self
   ) throws(DialectError) -> Word? where Word.RawValue == String {

@@ -30,17 +30,17 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case discovery
     /// The key set that verifies the provider's id_tokens.
     case keys
-    /// Exchanges codes, refresh tokens, device codes and one-time codes for tokens.
+    /// The token endpoint, which exchanges codes, refresh tokens, device codes and one-time codes for tokens.
     case token
-    /// The profile of the access token's user.
+    /// The userinfo endpoint, with the profile of the access token's user.
     case userinfo
-    /// The user's e-mail addresses, at providers that return them separately.
+    /// The endpoint for the user's e-mail addresses, at providers that return the addresses separately.
     case emails
     /// Revocation (RFC 7009).
     case revocation
     /// Device authorization (RFC 8628 §3.1).
     case deviceAuthorization
-    /// Sends a one-time code or a link.
+    /// The endpoint that sends a one-time code or a link.
     case passwordless
     /// Introspection (RFC 7662). A public client must send an access token in the header.
     case introspection

@@ -10,10 +10,10 @@ extension FakeProvider {
     var replies: [(Endpoint, Reply)] = []
     var requests: [(endpoint: Endpoint?, request: HTTPRequest)] = []
     var codes: [String: Grant] = [:]
-    /// Codes that were used, each with the family of tokens that it began.
+    /// Codes that were used, each with the number of the family of tokens that it began.
     var spentCodes: [String: Int] = [:]
     var refreshTokens: [String: Grant] = [:]
-    /// Refresh tokens that were rotated, each with its family.
+    /// Refresh tokens that were rotated, each with the number of its family.
     var rotatedTokens: [String: Int] = [:]
     var deviceCodes: [String: Grant] = [:]
     var deviceCodeSeconds: Int64 = 600
@@ -29,7 +29,7 @@ extension FakeProvider {
     var bound: [String: String] = [:]
     /// The audience of each access token whose renewal named a resource or scopes.
     var audiences: [String: Audience] = [:]
-    /// The `jti` of DPoP proofs: each is accepted once.
+    /// The `jti` of DPoP proofs: each `jti` is accepted only once.
     var identifiers: Set<String> = []
     var revoked: [String] = []
     var hostileBehaviours: Set<HostileBehaviour> = []

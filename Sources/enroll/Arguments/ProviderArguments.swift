@@ -145,7 +145,7 @@ struct ProviderArguments {
     }
   }
 
-  /// The configuration with the keys of the command line.
+  /// The given configuration, with the keys that the command line sets.
   func applied(to document: ConfigurationDocument) -> ConfigurationDocument {
     ConfigurationDocument(settings.reduce(document.json) { $1.applied(to: $0) })
   }

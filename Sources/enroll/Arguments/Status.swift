@@ -45,7 +45,7 @@ struct Status: EnrollCommand {
     return status.standing.ending
   }
 
-  /// The exit status comes from the first account with a problem.
+  /// Shows all accounts. The exit status comes from the first account with a problem.
   private func performAll(_ session: CommandSession) throws(Failure) -> CommandStatus {
     let list = try AccountList(session, isAboutAll: place.profile == nil && place.config == nil)
     var ending = CommandStatus.done

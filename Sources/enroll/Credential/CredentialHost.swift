@@ -40,7 +40,7 @@ struct CredentialHost {
 /// The target for which a program wants a token.
 struct CredentialTarget {
   enum Transport {
-    /// The program names no protocol, or a protocol that is always encrypted.
+    /// The connection is encrypted: the program names no protocol, or a protocol that is always encrypted.
     case encrypted
     /// The program's settings say whether the connection is encrypted. Without such a setting it may be unencrypted.
     case configured
@@ -120,7 +120,7 @@ struct NamedHost {
     return true
   }
 
-  /// Whether the user named one protocol, by its scheme or its port.
+  /// Whether the user's text is for one protocol only, because it has a scheme or a port.
   var isForOneProtocol: Bool { scheme != nil || host.hasPort }
 }
 

@@ -49,7 +49,7 @@ struct GitQuestion {
   /// Parses a question; nil if the input is not UTF-8.
   init?(_ bytes: [UInt8]) {
     guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
-    // Split by bytes, because CR and LF together are one Character.
+    // The text is split by bytes, because CR and LF together are one Character.
     for var line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       if line.last == UInt8(ascii: "\r") { line.removeLast() }
       // A blank line ends the question.

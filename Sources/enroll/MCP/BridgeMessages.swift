@@ -1,4 +1,4 @@
-// Handles the messages that the host sends to the server, and those that the server sends to the host.
+// Handles the messages that the host sends to the server, and the messages that the server sends to the host.
 
 import EnrollHost
 import EnrollMCP
@@ -211,7 +211,7 @@ extension Bridge {
         "\(options.serverName) does not answer (\(Shown.message(failure.message))). \(words)"))
   }
 
-  /// Handles an answer with an error status: sends the request again later, or answers it with an error.
+  /// Handles an answer with an error status: sends the request again later, or answers the request with an error.
   func refused(_ exchange: Exchange) {
     if let seconds = retrySeconds(exchange), now + seconds * 1_000_000_000 < exchange.deadline {
       exchange.phase = .resting(until: now + seconds * 1_000_000_000)

@@ -11,13 +11,13 @@ extension Bridge {
 
   // MARK: The token
 
-  /// Sends the exchange, or makes it wait: for the session to be initialized, or for a token.
+  /// Sends the exchange, or makes it wait until the session is initialized or until there is a token.
   func advance(_ exchange: Exchange) {
     if exchange.kind == .message, !exchange.isModern, isBeginning(before: exchange) {
       exchange.phase = .held
       return
     }
-    // The last attempt to initialize the session again has failed.
+    // In this case the last attempt to initialize the session again has failed.
     if exchange.kind == .message, !exchange.openIDs.isEmpty, !exchange.isModern, !exchange.isInitialize,
       legacy.isLost, !isBeginningAgain
     {
@@ -171,7 +171,7 @@ extension Bridge {
     }
     exchange.challenge = exchange.header("WWW-Authenticate")
     exchange.needsMoreScopes = true
-    // Another sign-in would request the same scopes.
+    // If the server named no further scopes, another sign-in would request the same scopes.
     guard !exchange.signInNeed.scopes.isEmpty else {
       return fail(exchange, signIn.scopesUnnamed(exchange.signInNeed))
     }
@@ -188,7 +188,7 @@ extension Bridge {
   // MARK: The sign-in
 
   private func awaitSignIn(_ exchange: Exchange) {
-    // The stream of the server's own messages and the end of the session cause no sign-in.
+    // Neither the stream of the server's own messages nor the end of the session may cause a sign-in.
     if exchange.kind == .listening { legacy.lostStream = .init(lastEventID: exchange.lastEventID) }
     if exchange.kind == .listening || exchange.kind == .closing { return drop(exchange) }
     // Only requests of the host, and the messages that initialize its session, may open the browser.

@@ -63,7 +63,7 @@ struct ToolListTests {
       (#"{"i":-7}"#, ["Mcp-Param-Int: -7"]), (#"{"i":42.0}"#, ["Mcp-Param-Int: 42"]),
       (#"{"i":9007199254740993}"#, ["Mcp-Param-Int: 9007199254740993"]),
       (#"{"s":null,"i":{},"b":[true],"o":null}"#, []), (#"{"s":"\ud800"}"#, []), ("null", []),
-      // If two members have the same name, the last one counts, as it does for the server.
+      // If two members have the same name, the last member counts, as it does for the server.
       (#"{"s":"a","s":"b"}"#, ["Mcp-Param-Str: b"]), (#"{"o":{"deep":"x"},"o":null}"#, []),
     ]
     for (arguments, expected) in rows { expect(headers(Self.marked, arguments), is: expected) }

@@ -5,7 +5,7 @@ import Expectations
 import Foundation
 import Testing
 
-/// A client of a known provider without the library, which makes its requests by hand.
+/// A client of a known provider. It does not use the library, but makes its requests by hand.
 private struct Caller {
   let fake: FakeProvider
   let clock = FakeClock()
@@ -46,7 +46,7 @@ private struct Caller {
     return text
   }
 
-  /// The token endpoint's answer; a nil value removes a parameter.
+  /// The token endpoint's answer to a request with these fields; a nil value removes a parameter.
   func token(
     _ fields: [String: String?], to address: String, accept: String? = "application/json",
     basic: String? = nil

@@ -21,7 +21,7 @@ struct Preset {
 
   private static let googleClient = "1234.apps.googleusercontent.com"
 
-  /// The preset's redirect URI; nil if each app has its own.
+  /// The preset's redirect URI; absent if each app has a redirect URI of its own.
   private static let redirects = [
     "google-desktop": "http://127.0.0.1/",
     "google-ios": "com.googleusercontent.apps.1234:/oauth2redirect",

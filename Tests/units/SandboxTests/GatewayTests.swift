@@ -4,7 +4,7 @@ import EnrollJSON
 import Foundation
 import Testing
 
-/// The gateway of a registration by e-mail link (flows.md §3, §4).
+/// Tests of the gateway in a registration by e-mail link (flows.md §3, §4).
 @Suite struct GatewayTests {
   @Test("whoever has to sign in gets the hosted login page, whose script names fromURI and clientId")
   func hostedLogin() async throws {

@@ -259,7 +259,7 @@ extension AccessOutcome {
 private struct Usage {
   /// Bytes that the allocator has handed out.
   let heap: Int
-  /// The process's own pages, after the allocator returned as many as possible.
+  /// The process's own pages, after the allocator has returned as many pages as possible.
   let pages: Int
   let descriptors: Int
 
@@ -286,7 +286,7 @@ private struct Usage {
     descriptors = names?.count ?? -1
   }
 
-  /// Kilobytes, from the totals at the end of the output of malloc_info(3).
+  /// The kilobytes in use, from the totals at the end of the output of malloc_info(3).
   private static func heapInUse() -> Int {
     typealias Info = @convention(c) (Int32, UnsafeMutablePointer<FILE>?) -> Int32
     var bytes: UnsafeMutablePointer<CChar>?

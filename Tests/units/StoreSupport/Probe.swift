@@ -62,13 +62,13 @@ package final class Probe {
     return probe.rest()
   }
 
-  /// Starts a probe that waits for the signal.
+  /// Gives the start signal to a probe that waits for it.
   package func go() {
     if input >= 0 { close(input) }
     input = -1
   }
 
-  /// The next line; nil at the end.
+  /// The next line of the output; nil at the end.
   package func line() -> String? {
     while true {
       if let end = buffer.firstIndex(of: 0x0A) {

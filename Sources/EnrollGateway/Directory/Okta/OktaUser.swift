@@ -30,7 +30,7 @@ struct OktaUser: Equatable {
   /// The state with Okta's name; nil for an unknown state.
   static func state(_ status: String) -> DirectoryPerson.State? {
     switch status {
-    // PROVISIONED: activated by the API, but still without a password.
+    // A user in the state PROVISIONED was activated by the API, but still has no password.
     case "STAGED", "PROVISIONED": .staged
     case "ACTIVE", "RECOVERY", "PASSWORD_EXPIRED": .active
     case "LOCKED_OUT": .locked
@@ -39,7 +39,8 @@ struct OktaUser: Equatable {
     }
   }
 
-  /// Compares the whole address: Okta also finds users by the beginning of their login, such as `ada` for `ada@example.org`.
+  /// Whether the user has this address. The whole address is compared, because Okta also finds users by the beginning
+  /// of their login, such as `ada` for `ada@example.org`.
   func has(_ address: EmailAddress) -> Bool {
     ASCII.equalsIgnoringCase(login, address.key)
       || email.map { ASCII.equalsIgnoringCase($0, address.key) } ?? false

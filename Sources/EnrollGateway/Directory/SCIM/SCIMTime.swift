@@ -13,7 +13,7 @@ enum SCIMTime {
     let places = [0..<4, 5..<7, 8..<10, 11..<13, 14..<16, 17..<19]
     let parts = places.compactMap { number(bytes[$0]) }
     guard parts.count == 6, (1...12).contains(parts[1]) else { return nil }
-    // Days since 1970, in a calendar whose years begin in March.
+    // Computes the days since 1970, in a calendar whose years begin in March.
     let year = parts[1] > 2 ? parts[0] : parts[0] - 1
     let month = (parts[1] + 9) % 12
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + parts[2] - 719_469

@@ -14,7 +14,7 @@ struct SCIMUser: Equatable {
   var isActive: Bool
   /// True if the user was never changed: creation and last change have the same time (RFC 7643 §3.1), or differ by one second.
   var isUntouched: Bool
-  /// `meta.version`, for conditional requests (RFC 7644 §3.14).
+  /// The version from `meta.version`, for conditional requests (RFC 7644 §3.14).
   var version: String?
 
   static let schema = "urn:ietf:params:scim:schemas:core:2.0:User"
@@ -62,7 +62,7 @@ struct SCIMUser: Equatable {
   /// The user as a person of the directory.
   /// - Parameter asked: the address by which the user was found.
   func person(asked: EmailAddress?) -> DirectoryPerson {
-    // The requested address in the directory's spelling; without a requested address, the user's first address.
+    // Uses the requested address in the directory's spelling; without a requested address, the user's first address.
     let own = (emails + [userName].compactMap { $0 }).first { text in
       asked.map { ASCII.equalsIgnoringCase(text, $0.key) } ?? true
     }

@@ -9,7 +9,7 @@ import EnrollHTTP
 extension EmailSteps {
   func welcomePage(_ request: WebRequest, _ token: String) throws(Interruption) -> WebResponse {
     let (link, _) = try live(token, .activation)
-    // The issuer's sign-in page may add the URL to which the browser has to return.
+    // The issuer's sign-in page may have added `fromURI`, the URL to which the browser has to return.
     let requested = try forms.destination(request.parameters())
     return try forms.page(
       request, .welcome(email: link.email, asksForPassword: choosesPasswords()),

@@ -70,7 +70,7 @@ struct IdentityLinking: GatewaySteps {
     guard let proof = sessions.proof(request, hash, session) else {
       return .redirect(to: ConfirmationTarget.account.confirmPath)
     }
-    // The address of the removed identity also gets an e-mail, so read the identities before the change.
+    // The address of the removed identity also gets an e-mail, so the identities are read before the change.
     let before = try callingStore { () throws(StoreFailure) in try store.identities(ofAccount: account) }
     let unlinking = try callingStore { () throws(StoreFailure) in try store.unlink(key, by: proof, at: now) }
     switch unlinking {

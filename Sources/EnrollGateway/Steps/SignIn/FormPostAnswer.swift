@@ -36,7 +36,7 @@ struct FormPostAnswer: Equatable {
     isRepeated = form[Self.again] != nil
   }
 
-  /// Visible ASCII (RFC 6749 Appendix A.5, A.11).
+  /// Whether the text has only visible ASCII (RFC 6749 Appendix A.5, A.11), and at most `limit` characters.
   private static func isPlain(_ text: String, atMost limit: Int) -> Bool {
     (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }

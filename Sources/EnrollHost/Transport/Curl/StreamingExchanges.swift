@@ -12,11 +12,11 @@ import EnrollPosix
 /// Gets one response while it arrives. Its methods are called from ``StreamingExchanges/advance()`` and
 /// ``StreamingExchanges/resume()``.
 package protocol ExchangeReceiver: AnyObject {
-  /// The head of the response is complete. No exchange may be started or stopped here.
+  /// Receives the complete head of the response. This method must not start or stop an exchange.
   func receivedHead(status: Int, headers: [HTTPHeader])
-  /// A piece of the body. No exchange may be started or stopped here.
+  /// Receives a piece of the body. This method must not start or stop an exchange.
   func receivedBody(_ bytes: UnsafeRawBufferPointer) -> BodyReceipt
-  /// The exchange has ended.
+  /// Called when the exchange has ended.
   /// - Parameter failure: nil after a complete response.
   func ended(_ failure: EnrollError?)
 }
@@ -41,7 +41,7 @@ package final class StreamedExchange {
   fileprivate var body: [UInt8]
   fileprivate var sent = 0
   fileprivate var isPaused = false
-  /// How long the process has run since the exchange began; counted until the connection is established.
+  /// How long the process has run since the exchange began; nil once the connection is established.
   fileprivate var connecting: RunningTime?
   private var isHeadTold = false
 

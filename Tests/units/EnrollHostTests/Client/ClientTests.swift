@@ -296,7 +296,7 @@ struct ClientTests {
         return
       }
       try expect(client.now().token().value.reveal(), is: "access-2")
-      // A transaction that begins during that session has its own timeout.
+      // A transaction that begins during that session must have its own timeout.
       let next = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
       let soon = CancellationFlag()
       soon.cancel()
@@ -339,11 +339,11 @@ struct ClientTests {
         client.stopObserving(ticket)
         expect(stage.provider.count(.token), is: count)
       }
-      // This call does not wait for a renewal: the token is in memory.
+      // This call must not wait for a renewal, because the token is in memory.
       try expect(client.now().token().value.reveal(), is: "access-5")
       client.close()
       stage.clock.advance(seconds: 7200)
-      // Once this runs, everything that was planned before has run.
+      // Once this timer runs, everything that was planned before has run.
       let late = Event()
       _ = client.timers.run(at: stage.clock.instant()) { late.set() }
       late.wait()
@@ -585,7 +585,7 @@ struct ClientTests {
     let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
     #expect(!begun.survivesProcess)
     guard case .openURL(let url) = begun.action else { return }
-    // A request for another URL at the same listener changes nothing.
+    // A request for another URL at the same listener must change nothing.
     _ = try? await URLSession.shared.data(
       from: #require(URL(string: (begun.redirectURI ?? "") + "?code=x&state=y")))
     let (page, _) = try await URLSession.shared.data(
@@ -651,7 +651,7 @@ struct ClientTests {
     let stage = try Stage(redirectURI: "http://127.0.0.1/callback")
     let client = try stage.client()
     let first = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
-    // A killed process leaves its transaction, and no listener at its port.
+    // As after a killed process, there is a transaction, but no listener at its port.
     let account = AccountName.default.belonging(to: client.configuration)
     let listener = try LoopbackListener(redirectURI: stage.redirectURI)
     listener.close()
@@ -798,7 +798,7 @@ struct ClientTests {
       let transaction = try? client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
       begun.withLock { $0 = transaction }
     }
-    // Long enough to notice a call that does not wait.
+    // This pause is long enough to notice a call that does not wait.
     Thread.sleep(forTimeInterval: 0.3)
     expect(stage.provider.count(.discovery), is: 0)
     client.platformReady()

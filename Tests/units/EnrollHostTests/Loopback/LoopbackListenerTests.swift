@@ -7,7 +7,7 @@ import Expectations
 import Foundation
 import Testing
 
-/// A loopback redirect as a browser sees it (R4).
+/// Tests of a loopback redirect as a browser sees it (R4).
 @Suite(.timeLimit(.minutes(10))) struct LoopbackListenerTests {
   /// The loopback hosts for the tests. On a machine without ::1, only 127.0.0.1 is tested.
   private static let hosts: [String] = {

@@ -11,7 +11,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct FullDiskTests {
-  /// Fills a disk while a renewal is in progress.
+  /// A transport that fills a disk while a renewal is in progress.
   private final class FillingTransport: Transport {
     private let provider: FakeProvider
     private let disk: SmallDisk

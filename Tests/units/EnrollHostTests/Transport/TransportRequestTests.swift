@@ -3,7 +3,7 @@ import EnrollHost
 import Expectations
 import Testing
 
-/// The bytes of requests, and the results of responses.
+/// Tests of the bytes of requests, and of the results of responses.
 @Suite struct TransportRequestTests {
   private let transport = CurlTransport(.init(allowsLoopbackHTTP: true))
 

@@ -115,7 +115,7 @@ struct StoreProcessTests {
     let taken = Atomic<Int>(0)
     together(33) { index in
       if index == 32 {
-        // The process with the lock continues when all processes wait.
+        // The process that holds the lock may continue only when all other processes wait.
         polled.wait()
         while waiting.load(ordering: .acquiring) < 32 { sched_yield() }
         Foundation.kill(holderID, SIGKILL)

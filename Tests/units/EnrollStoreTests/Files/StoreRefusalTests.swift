@@ -255,7 +255,7 @@ struct StoreRefusalTests {
     chmod(folder.store, 0o500)
     try expect(Probe.run("--user", Self.nobody, "update", folder.store), is: ["storeRefused"])
     try expect(Probe.run("--user", Self.nobody, "read", folder.store).first?.hasPrefix("epoch"), is: true)
-    // A store that does not exist yet, in a folder in which nothing may be created.
+    // Tries a store that does not exist yet, in a folder in which nothing may be created.
     chmod(folder.path, 0o555)
     try expect(Probe.run("--user", Self.nobody, "update", folder.path + "/new"), is: ["storeRefused"])
     chmod(folder.path, 0o777)
@@ -425,7 +425,7 @@ struct StoreRefusalTests {
       is: .storeLocked)
     expect(code { () throws(EnrollError) in _ = try store.accounts() }, is: .storeLocked)
     #expect(try !folder.names().contains("key"))
-    // The open store works again when the key is back.
+    // The open store must work again when the key is back.
     #expect(
       FileManager.default.createFile(
         atPath: folder.store + "/key", contents: Data(key), attributes: [.posixPermissions: 0o600]))
@@ -465,7 +465,7 @@ struct StoreRefusalTests {
     try folder.filled()
     let other = TestFolder()
     try other.filled()
-    // With all keys of the other store, the record of this store does not match the keys.
+    // If all keys are replaced by the keys of the other store, the record of this store does not match them.
     for name in ["key", "keys"] {
       try folder.overwrite(folder.store + "/" + name, try other.bytes(other.store + "/" + name))
     }

@@ -120,7 +120,7 @@ struct KeyReplacementTests {
     let keys = String(decoding: after["keys"] ?? [], as: UTF8.self)
     expect(keys.components(separatedBy: "\"provider\"").count, is: 2, "one slot: \(keys)")
 
-    // Files from before the replacement are unreadable for the present store.
+    // After the replacement, the store must still read its records, but not files from before the replacement.
     for again in [store, try folder.open()] {
       try expect(again.read(.default)?.registrationType, is: "SOCIAL")
       try expect(again.installationID(), is: id)
