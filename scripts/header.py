@@ -88,7 +88,7 @@ class Header:
     opening: list = field(default_factory=list)
     sections: list = field(default_factory=list)
     functions: list = field(default_factory=list)
-    #: Types of callbacks, each as a Function.
+    #: The types of callbacks, each as an object of the class Function.
     callbacks: list = field(default_factory=list)
     records: list = field(default_factory=list)
     constants: list = field(default_factory=list)

@@ -63,7 +63,8 @@ def counted_by_swift(text, status):
 
 
 def troubles(text):
-    """What to show of the output of Swift's tests: failed and skipped tests, or the end of a run that broke off."""
+    """The part of the output of Swift's tests that is shown: failed and skipped tests, or the end of a run
+    that broke off."""
     lines = text.splitlines()
     if "Test run with" not in text:
         return "\n".join(lines[-40:])
@@ -95,7 +96,7 @@ class Suite:
     shown: object
     environment: dict
     is_alone: bool
-    #: Whether the suite waits more than it computes.
+    #: Whether the suite spends more time waiting than computing.
     waits: bool
     began: float = 0
     #: Seconds by the clock.
@@ -196,7 +197,8 @@ class Run:
         self.waiting.remove(suite)
         print(f"-- {suite.name}", flush=True)
         environment = {**os.environ, **suite.environment}
-        # Without the session bus, tests cannot write into the keyring of the person who runs them.
+        # The variables of the session bus are removed, so that tests cannot write into the keyring of the person who
+        # runs them.
         for name in ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"):
             environment.pop(name, None)
         with open(self.logs / f"{suite.name}.log", "wb") as log:
@@ -214,7 +216,7 @@ class Run:
             self._count(suite, 127)
         else:
             self.running[process.pid] = self.sessions[process.pid] = suite
-            # _reap() waits for the process, so Popen must not.
+            # _reap() waits for the process, so Popen must not wait for it.
             process.returncode = 0
 
     def _end(self, process, status):

@@ -34,7 +34,8 @@ def of_swift():
 
 
 def of_every_build(targets):
-    """The jansson of each source, and the parts that this machine's compiler links into programs."""
+    """The entries of the jansson of each source, and of the parts that this machine's compiler links into
+    programs."""
     versions = {}
     for target, built in targets.items():
         header = TOP / ".build/targets" / target / "sysroot/usr/include/jansson.h"
@@ -60,7 +61,7 @@ def of_every_build(targets):
 
 
 def of_other_platforms(targets):
-    """The parts that scripts/sysroot takes from the ziglang package."""
+    """The entries of the parts that scripts/sysroot takes from the ziglang package."""
     cross = [target for target, built in targets.items() if built != TOP / "build"]
     text = (TOP / "scripts/sysroot").read_text()
     if cross:
@@ -86,7 +87,7 @@ def of_other_platforms(targets):
 
 
 def opened():
-    """Libraries of the system, each with the lowest version that works."""
+    """The entries of the system's libraries, each with the lowest version that works."""
     for name, number, address, licence, description in (
         ("openssl", "3", "pkg:github/openssl/openssl", APACHE,
          "libcrypto.so.3 of the system, opened when it is needed."),
@@ -128,7 +129,8 @@ def make(out, artefacts, targets):
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
-        # Computed from the artefacts, so that two builds with the same artefacts have the same serial number.
+        # The serial number is computed from the artefacts, so that two builds with the same artefacts have the same
+        # serial number.
         "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, name + everything)}",
         "version": 1,
         "metadata": {

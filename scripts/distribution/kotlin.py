@@ -1,4 +1,5 @@
-"""The Kotlin jar with the native libraries of each glibc target, its sources and documentation, and Android's sources."""
+"""Makes the Kotlin jar with the native libraries of each glibc target, its sources and documentation, and
+Android's sources."""
 
 import os
 import re
@@ -57,7 +58,7 @@ def gradle():
 
 
 def needed():
-    """Group, name and version of each library that the jar needs."""
+    """The group, the name and the version of each library that the jar needs."""
     stdlib = re.search(r'kotlin\("jvm"\) version "(.+)"', gradle())[1]
     return [
         *re.findall(r'^ +api\("(.+):(.+):(.+)"\)', gradle(), re.M),

@@ -14,7 +14,8 @@ def version():
 
 
 def targets():
-    """The targets that are built, each with the folder of its files; and the names of the other targets."""
+    """The targets that are built, each with the folder of its files, and the names of the targets that are
+    not built."""
     asked = subprocess.run([TOP / "scripts/targets"], capture_output=True, text=True, check=True)
     found = {line.split()[0]: TOP / line.split()[1] for line in asked.stdout.splitlines()}
     return found, re.findall(r"^targets: (\S+) is not built", asked.stderr, re.M)

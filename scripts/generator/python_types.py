@@ -1,4 +1,5 @@
-"""Python: results and events as frozen dataclasses, words as enums, objects that callers pass as TypedDicts."""
+"""Generates Python types: frozen dataclasses for results and events, enums for words, and TypedDicts for
+objects that callers pass."""
 
 import keyword
 
@@ -81,7 +82,7 @@ class Types:
         self.write_class(name, whole["description"], self.merged(options) if options else self.manifest.members(whole))
 
     def merged(self, options):
-        """The members of several shapes; a member that not every shape has is optional."""
+        """The members of several shapes; a member that some shapes do not have is optional."""
         found = {}
         for option in options:
             for member in self.manifest.members(option):

@@ -1,4 +1,4 @@
-"""Swift: the keys of the gateway's texts with their placeholders, from the English texts."""
+"""Generates Swift code: the keys of the gateway's texts with their placeholders, from the English texts."""
 
 import json
 import re

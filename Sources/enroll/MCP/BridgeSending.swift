@@ -225,7 +225,7 @@ extension Bridge {
           continue
         }
         exchange.hasFreshToken = true
-        // The sign-in may have been for the scopes of another request.
+        // The sign-in may have been for the scopes of another request, so the scopes are compared.
         exchange.hasSteppedUp =
           exchange.needsMoreScopes && (asked?.isSuperset(of: exchange.signInNeed.scopes) ?? true)
         exchange.refusedToken = nil

@@ -59,7 +59,7 @@ final class BridgeTokens {
     mailbox = TokenMailbox(try EventDescriptor())
   }
 
-  /// Readable when a call has ended.
+  /// A descriptor that is readable when a call has ended.
   var descriptor: Int32 { mailbox.event.descriptor }
 
   /// Opens the account, if there is an account. Opens the account again if another process has saved a profile with
@@ -188,13 +188,13 @@ final class BridgeTokens {
   ) -> TokenAnswer {
     switch result {
     case .success(.stale(let token, let reason)) where token.value == refused:
-      // The renewal failed, and this is the token that the resource server refused.
+      // In this case the renewal failed, and the token is the one that the resource server refused.
       if isForgotten(reason) { return .none(ended: reason.message, isForgotten: true) }
       return answer(Failure(reason))
     case .success(let outcome): return answer(outcome)
     case .failure(let error):
       guard error.code != .illegalState else { return .none(ended: nil, isForgotten: false) }
-      // A sign-in has replaced the client.
+      // The call was cancelled, because a sign-in has replaced the client.
       if error.code == .handle || error.code == .cancelled { return .later(error, seconds: 1) }
       return answer(Failure(error))
     }

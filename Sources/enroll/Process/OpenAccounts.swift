@@ -15,7 +15,7 @@ struct OpenAccounts {
     let client: Client
     /// The processes for the client's steps; nil for a client without a store.
     let steps: OrderedSteps?
-    /// Identifies the observer of the client; nil if nobody observes the client.
+    /// The number that identifies the observer of the client; nil if nobody observes the client.
     var ticket: Int?
   }
 
@@ -141,7 +141,8 @@ extension CommandSession {
   ) throws(Failure) -> Client {
     do throws(Failure) {
       let client = try opened(configuration, account)
-      // Opening does not read the key. Reading the account does, and shows whether a passphrase is needed.
+      // Opening the client does not read the key. Reading the account reads the key, and shows whether a passphrase is
+      // needed.
       if mayAsk, keys == nil, try isUnderPassphrase(client) {
         close(client)
         keys = try askedPassphrase()

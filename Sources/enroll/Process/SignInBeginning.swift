@@ -29,7 +29,7 @@ extension CommandSession {
     let begun = try run(saying: "Asking the provider") { cancellation throws(EnrollError) in
       try client.begin(options, until: client.usualDeadline, cancellation: cancellation)
     }
-    // The client is observed only from here: an earlier error is reported by the step that fails.
+    // The client is observed only from here on, because an earlier error is reported by the step that fails.
     observe(client)
     return begun
   }

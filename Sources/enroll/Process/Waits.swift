@@ -8,10 +8,10 @@ import EnrollPosix
 
 /// The events for which the main thread waits. This type is a class, because other threads wake it with their results.
 final class Waits {
-  /// Set after the user pressed Ctrl-C, or another signal asked the program to end.
+  /// Whether the user pressed Ctrl-C, or another signal asked the program to end.
   private(set) var isInterrupted = false
   private let answers = enroll_posix_event()
-  /// The interval of checks for a result, if the process had no free descriptor for ``answers``.
+  /// The interval at which the program checks for a result, if the process had no free descriptor for ``answers``.
   private static let lookMilliseconds: Int32 = 50
 
   enum Event { case answer, interrupt, typed, tick, watched }

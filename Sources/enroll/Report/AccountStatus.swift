@@ -34,7 +34,7 @@ struct AccountStatus {
       let span = (left ?? 0) > 0 ? lives : nil
       let asks = waiting.map { "the sign-in of \($0) waits for your confirmation" }
       token = Self.joined([Self.joined([how, span], ", "), Self.renewal(kept, now: now), asks])
-      // A sign-in that waits here belongs to another client, because the state is that of the profile's client.
+      // A sign-in that waits here belongs to another client, because `state` is the state of the profile's client.
       (advice, colour) = asks == nil ? (nil, .good) : (Self.answering, .warning)
     // Another user may have signed in during this session. The session's token is still used.
     case .awaitingConfirmation where left != nil:

@@ -289,7 +289,7 @@ struct Finding: Equatable {
   }
 }
 
-/// The names of key providers for people.
+/// The names of key providers, in words for people.
 enum KeyWords {
   static func words(_ provider: String) -> String {
     switch provider {

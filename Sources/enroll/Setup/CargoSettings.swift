@@ -5,7 +5,7 @@
 struct CargoSettings {
   private static let key = "credential-provider"
   private var lines: [String]
-  /// The removed (-) and added (+) lines.
+  /// The removed lines, each with `-`, and the added lines, each with `+`.
   private(set) var shown: [String] = []
   private let host: NamedHost
 
@@ -17,7 +17,7 @@ struct CargoSettings {
 
   var text: String { lines.joined(separator: "\n") }
 
-  /// The line that names the credential provider.
+  /// The line of the file that names this program as the credential provider.
   static func line(_ words: [String]) -> String {
     "\(key) = [\(words.map { quoted($0) }.joined(separator: ", "))]"
   }

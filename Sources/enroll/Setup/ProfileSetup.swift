@@ -85,7 +85,7 @@ struct ProfileSetup {
   }
 
   /// Checks that the entry is for the token of this command.
-  /// - Throws: `.usage` if the entry is for a token other than this command's.
+  /// - Throws: `.usage` if the entry is for another token than the token of this command.
   private func require(_ entry: ProfileHost) throws(Failure) {
     guard entry.resource != resource || entry.account != account else { return }
     var words: [String] = []
@@ -121,7 +121,7 @@ struct ProfileSetup {
     try ProfileHost.all(of: ConfigurationDocument(file.json), session.place.configurationName)
   }
 
-  /// The hosts of the other profiles, without those that cannot be read.
+  /// The hosts of the other profiles, except profiles that cannot be read.
   private var others: [ProfileHost] {
     Candidates.allProfiles.filter { $0 != session.place.configurationName }.flatMap { name -> [ProfileHost] in
       guard let path = try? UserDirectories.configurationPath(name),

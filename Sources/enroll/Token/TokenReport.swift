@@ -27,9 +27,9 @@ struct TokenReport {
     case .stale(_, let reason):
       guard isTokenOld else { return .done }
       switch reason.code {
-      // The library's own HTTP fails, for example because libcurl is missing.
+      // In this case the library's own HTTP fails, for example because libcurl is missing.
       case .unsupported where reason.field == EnrollError.transportField: return unavailable(reason)
-      // Without the provider's own error code, an intermediary may have answered.
+      // Only an error code of the provider means a refusal: without such a code, an intermediary may have answered.
       case .oauth where reason.oauthError != nil: return .refused
       case .rejected, .unsupported: return .refused
       default: return unavailable(reason)
@@ -44,7 +44,7 @@ struct TokenReport {
 
   /// The status for a renewal that failed for this reason, and may succeed later.
   private static func unavailable(_ reason: EnrollError) -> CommandStatus {
-    // Nothing was sent, so the provider is not to blame.
+    // No request was sent, so the provider is not to blame.
     if reason.code == .deadlineExceeded, reason.isUnsent { return .busy }
     let status = CommandStatus(reason)
     return status.isOfThisMachine ? status : .unreachable

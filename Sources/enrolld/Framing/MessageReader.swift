@@ -30,11 +30,11 @@ struct MessageReader {
   private enum Part: Equatable {
     /// A line, or headers.
     case head
-    /// The rest of a line that is too long.
+    /// The rest of a line that is too long, which is skipped.
     case longLine
-    /// A message, with the number of bytes that are missing.
+    /// The body of a message, with the number of bytes that are still missing.
     case body(Int)
-    /// A message that is too long, with the number of bytes that are left.
+    /// The body of a message that is too long, with the number of bytes that still have to be skipped.
     case longBody(Int)
     /// The stream cannot be split any more.
     case failed

@@ -25,7 +25,7 @@ final class Batch: Sendable {
   }
 
   /// Records the answer to the request at this index.
-  /// - Parameter answer: nil for a notification.
+  /// - Parameter answer: the answer; nil for a notification.
   func setAnswer(_ index: Int, _ answer: JSON?) {
     let all = answers.withLock { answers -> [JSON]? in
       answers.slots[index] = answer

@@ -72,7 +72,7 @@ class Place:
 
     @property
     def origin(self) -> Origin:
-        """Scheme, host and port (RFC 6454 §4)."""
+        """The origin: scheme, host and port (RFC 6454 §4)."""
         return self.scheme, self.host, self.port
 
     @property
@@ -136,7 +136,7 @@ def is_dpop(token: AccessToken) -> bool:
 
 
 LONGEST = 30.0
-"""Seconds that a request waits for its token if it has no timeout, or a longer timeout."""
+"""How many seconds a request waits for its token if the request has no timeout, or a longer timeout."""
 
 
 def limit(timeout: object) -> float:
@@ -148,7 +148,7 @@ Self = TypeVar("Self", bound="Shared")
 
 
 class Shared:
-    """An object whose copies use the same client."""
+    """The base class of objects whose copies use the same client."""
 
     def __deepcopy__(self: Self, memo: Dict[int, Any]) -> Self:
         return self

@@ -20,13 +20,13 @@ Seconds = Union[int, float, timedelta]
 """Seconds as a number, or a timedelta."""
 
 Timeout = Union[int, float, timedelta, None]
-"""How long a call may take, in seconds or as a timedelta; None: no limit."""
+"""How long a call may take, in seconds or as a timedelta; None for no limit."""
 
 StorePath = Union[str, "os.PathLike[str]"]
 """The directory of a store; its parent must exist. `~` is not expanded; use `os.path.expanduser`."""
 
 MEMORY = "memory"
-"""As `store`: tokens are kept in memory only, until the client is closed. For tests."""
+"""The value of `store` for tokens that are kept in memory only, until the client is closed. For tests."""
 
 MESSAGE_LIMIT = 1 << 20
 """The limit of the library and the daemon for one call, in bytes."""
@@ -52,14 +52,15 @@ class Keys:
     """
 
     file: Optional[StorePath] = None
-    """With `file`: the path of the key file; None: `key` in the store."""
+    """With `file`: the path of the key file; None for `key` in the store."""
 
     passphrase: Optional[str] = field(default=None, repr=False)
     """With `passphrase` and `auto`: the user's passphrase. Opening the store takes up to a second, and 128
     MiB of memory."""
 
     session_cache_seconds: int = 0
-    """How long the kernel's keyring keeps the opened key for the user's other processes; 0: not at all."""
+    """How long the kernel's keyring keeps the opened key for the user's other processes; 0 if the keyring
+    does not keep it."""
 
     host: Optional[SecretStore] = field(default=None, repr=False)
     """Your own secret store, instead of one of these providers. It works for clients and for commands about a
@@ -171,7 +172,8 @@ class GivenKeys(Dict[str, Any]):
 
 
 def given_keys(value: Optional[Keys]) -> GivenKeys:
-    """The manifest's parameter `keys`: always present, because library and daemon have different defaults."""
+    """The manifest's parameter `keys`. It is always present, because library and daemon have different
+    defaults."""
     if value is None:
         value = Keys()
     if not isinstance(value, Keys):
@@ -180,7 +182,7 @@ def given_keys(value: Optional[Keys]) -> GivenKeys:
 
 
 def given_new_keys(value: Optional[Keys]) -> Optional[GivenKeys]:
-    """The manifest's parameter `newKeys`; None: the same as `keys`."""
+    """The manifest's parameter `newKeys`; None if it is the same as `keys`."""
     return None if value is None else given_keys(value)
 
 

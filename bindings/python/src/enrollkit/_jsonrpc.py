@@ -20,7 +20,7 @@ Outcome = Union[Dict[str, Any], EnrollError]
 Listener = Callable[[str, Dict[str, Any]], None]
 
 NO_MORE = ""
-"""Passed to a listener instead of an event's name when no more events will arrive."""
+"""The value that is passed to a listener instead of an event's name when no more events will arrive."""
 
 LONGEST_LINE = 1 << 26
 """The limit for a line from the daemon, in bytes: more than the daemon ever queues for a host that reads slowly."""
@@ -32,7 +32,8 @@ _NO_LIMIT = 86_400
 
 
 class Host(Protocol):
-    """Serves the daemon's requests. Called by the reading thread, which must not wait."""
+    """An object that serves the daemon's requests. The reading thread calls its methods, so they must not
+    wait."""
 
     def asked(self, number: str, method: str, parameters: Mapping[str, Any]) -> None: ...
 

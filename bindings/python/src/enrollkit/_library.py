@@ -200,7 +200,8 @@ class NativeSession:
             content = ctypes.string_at(buffer.data, buffer.size)
             last = self._last
             if last is None or last[0] != content or last[1] != access.expires_at:
-                # The object is made once for each token, because this call precedes every request of the program.
+                # The object is made only once for each token, because the program calls this before each of its
+                # requests.
                 token = self.with_scope(token_of(_token(access, content)))
                 last = self._last = (content, access.expires_at, token)
             return last[2]
@@ -245,7 +246,7 @@ class NativeSession:
     def close(self) -> None:
         """Cancels waiting calls, and returns once a renewal that was sent is stored. A second call does nothing."""
         if self._process != os.getpid():
-            # The lock may be held by a thread that does not exist in this process.
+            # In this forked process the lock may be held by a thread that does not exist here.
             return
         with self._lock:
             handle, self._handle = self._handle, None
@@ -271,7 +272,7 @@ class NativeSession:
 class Pending:
     """A call, which may be cancelled at any time, even before it has started or while it starts."""
 
-    # Until `__init__` has set the process, `__del__` frees no handle.
+    # With this value, `__del__` frees no handle before `__init__` has set the process.
     _process = 0
 
     def __init__(self, library: ctypes.CDLL, function: Callable[..., int], done: Callable[[Outcome], None]) -> None:
@@ -428,7 +429,7 @@ def _token(access: Any, token: bytes) -> Dict[str, Any]:
 
 
 class _Inside:
-    """Marks that a callback runs Python code."""
+    """A context manager that marks that a callback runs Python code."""
 
     def __enter__(self) -> None:
         self._number = next(_numbers)

@@ -39,7 +39,8 @@ _METHOD_NOT_FOUND = -32601
 
 
 class _TooLong(Exception):
-    """A response is longer than the limit. The program's own code has not failed, so no cause is recorded."""
+    """Raised if a response is longer than the limit. The program's own code has not failed, so no cause is
+    recorded."""
 
 
 class Question:
@@ -86,7 +87,7 @@ class Question:
             body=body,
             response_limit=asked["responseLimit"],
             needs_fresh_connection=asked["needsFreshConnection"],
-            # The request may have waited for a free thread.
+            # The time that the request has waited for a free thread is subtracted.
             timeout=max(0.001, asked["timeout"] - (time.monotonic() - self._came)),
             is_cancelled=lambda: self.is_over,
         )
@@ -131,7 +132,7 @@ class Question:
         status, headers, body = response_parts(answer)
         if len(body) > self.parameters["responseLimit"]:
             raise _TooLong
-        # Of several headers with one name the first counts, as in the library.
+        # If several headers have the same name, the first header counts, as in the library.
         first = {name.lower(): (name, value) for name, value in reversed(headers)}
         told = dict(first.values())
         result: Dict[str, Any] = {"status": status, "headers": told}

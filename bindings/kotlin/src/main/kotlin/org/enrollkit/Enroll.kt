@@ -42,7 +42,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
     return open("configuration", json, store, options)
   }
 
-  /** Like [open], with the file `NAME.json` in `$XDG_CONFIG_HOME/enrollkit`. Only with [daemon]. */
+  /** Like [open], with the file `NAME.json` in `$XDG_CONFIG_HOME/enrollkit`. Available only with [daemon]. */
   public suspend fun openNamed(
     configurationName: String,
     store: Store,
@@ -117,7 +117,8 @@ public class Enroll private constructor(private val caller: Caller, private val 
 public class ClientOptions(
   /** The name of one set of tokens; by default `default`. */
   public val account: String? = null,
-  /** The provider of the store's key. Default: a key file with [Enroll.library], the best available with [Enroll.daemon]. */
+  /** The provider of the store's key. The default is a key file with [Enroll.library], and the best available
+   * provider with [Enroll.daemon]. */
   public val keys: Keys? = null,
   /** Facts about the device. */
   public val platform: Platform? = null,
@@ -125,11 +126,11 @@ public class ClientOptions(
   public val waitForPlatform: Boolean = false,
   /** Whether tokens are renewed shortly before they are due, even without a call. */
   public val renewInBackground: Boolean = false,
-  /** The host's own HTTP transport; null: libcurl. */
+  /** The host's own HTTP transport; null for libcurl. */
   public val transport: HttpTransport? = null,
 )
 
-/** A library or a daemon. */
+/** The core of this API: a library or a daemon. */
 internal interface Core {
   /** The port for commands without a client. Closing this port closes all clients and the core. */
   val port: Port

@@ -18,7 +18,7 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withTimeout
 
-/** The result of a call of the host's own code. */
+/** The result of a call to the host's own code. */
 internal sealed interface HostAnswer<out T> {
   class Given<T>(val value: T) : HostAnswer<T>
 

@@ -5,7 +5,7 @@ import kotlin.time.Duration
 
 /** Where tokens are stored. */
 public sealed interface Store {
-  /** In memory, until the client is closed: for tests. */
+  /** A store in memory, which lasts until the client is closed. For tests. */
   public data object Memory : Store
 
   /** In a directory of sealed files. If the directory is missing, it is made with mode 0700. Its parent must
@@ -18,7 +18,7 @@ public sealed interface Store {
     public constructor(file: File) : this(file.path)
   }
 
-  /** The value as the core reads it. */
+  /** The text that names this store for the core. */
   public val name: String
     get() = when (this) {
       Memory -> "memory"
@@ -31,12 +31,12 @@ public sealed interface Keys {
   /** How long the kernel's keyring keeps the opened key for the user's other processes; at most a week. */
   public val sessionCache: Duration
 
-  /** For a new store the best available provider, for an existing store the provider that has its key. */
+  /** For a new store, the best available provider; for an existing store, the provider that has its key. */
   public data class Auto(override val sessionCache: Duration = Duration.ZERO) : Keys
 
   /** A key file of mode 0600: `key` in the store's directory, or [path]. */
   public data class File(
-    /** An absolute path; null: `key` in the store's directory. */
+    /** An absolute path; null for `key` in the store's directory. */
     public val path: String? = null,
     override val sessionCache: Duration = Duration.ZERO,
   ) : Keys

@@ -1,6 +1,6 @@
 package org.enrollkit
 
-/** The browser step: an external browser, never a web view (RFC 8252 §8.12). */
+/** The part of your app that opens the browser: an external browser, never a web view (RFC 8252 §8.12). */
 public fun interface UserAgent {
   /**
    * Opens [url] in the external browser, and returns the URL with which the browser redirected to [redirectUri].
