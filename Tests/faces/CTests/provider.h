@@ -40,7 +40,8 @@ void provider_release(provider *server);
 /* Waits until `count` requests have reached the token endpoint. */
 void provider_wait_for_requests(provider *server, int count);
 int provider_token_requests(provider *server);
-/* Sets a function that the transport's `send` calls, on its own thread. NULL removes the function. */
+/* Sets a function that the transport calls inside `send`, on the thread of `send`. NULL removes the function.
+ * */
 void provider_on_send(provider *server, void (*hook)(void *hook_data), void *hook_data);
 
 /* The user_data of completion callbacks: an event to wait for, and the results that arrived. */
