@@ -1,11 +1,11 @@
-// Times of the system's clocks and of files, and a sleep. Written in C, because with some C libraries no module that
-// Swift can import declares the members of a timespec.
+// Functions that read the system's clocks and the times of files, and a function that sleeps. They are written in C,
+// because with some C libraries no module that Swift can import declares the members of a timespec.
 #ifndef ENROLL_CPOSIX_CLOCK_H
 #define ENROLL_CPOSIX_CLOCK_H
 // The system's date.
 static const clockid_t enroll_posix_date_clock = CLOCK_REALTIME;
 
-// The time in nanoseconds; INT64_MAX if the number would be larger.
+// Converts a time to nanoseconds. Returns INT64_MAX if the number would be larger.
 static inline int64_t enroll_posix_nanoseconds(struct timespec time) {
   int64_t result;
   return __builtin_mul_overflow((int64_t)time.tv_sec, 1000000000, &result) ||
@@ -18,18 +18,19 @@ static inline int64_t enroll_posix_read_clock(clockid_t clock) {
   clock_gettime(clock, &time);
   return enroll_posix_nanoseconds(time);
 }
-// When the file was last written: nanoseconds since 1970.
+// The time of the file's last write, in nanoseconds since 1970.
 static inline int64_t enroll_posix_modified(const struct stat *status) {
   return enroll_posix_nanoseconds(enroll_system_modified(status));
 }
-// Sleeps. Returns early if a signal handler ran.
+// Sleeps for the given time, or until a signal handler has run.
 static inline void enroll_posix_sleep(int64_t nanoseconds) {
   struct timespec time = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
   nanosleep(&time, NULL);
 }
 
 // Ends the process by SIGALRM once it has run for `seconds`. Time in which the process is stopped does not count: the
-// timer sends a signal every second, but a stopped process receives only one of them when it continues.
+// timer sends a signal every second, but a process that was stopped receives only one of these signals when it
+// continues.
 static volatile sig_atomic_t enroll_posix_seconds_left = 0;
 static inline void enroll_posix_count_alarm(int number) {
   if (--enroll_posix_seconds_left > 0) return;

@@ -15,7 +15,7 @@
 #include "no-keyring.h"
 
 // The first clock is mach_continuous_time in nanoseconds, which continues during suspend. The second is
-// mach_absolute_time, which stops during suspend. Neither clock is ever set.
+// mach_absolute_time, which stops during suspend. Nobody can set either clock.
 static const clockid_t enroll_posix_boot_clock = CLOCK_MONOTONIC_RAW;
 static const clockid_t enroll_posix_waiting_clock = CLOCK_UPTIME_RAW;
 
@@ -31,9 +31,9 @@ static inline ssize_t enroll_posix_random(void *bytes, size_t size) {
   return -1;
 }
 
-// Makes a descriptor close-on-exec and, unless `waits`, non-blocking. The flags are set after the call that made the
-// descriptor, not by it, so a child process that is started in between inherits the descriptor. Closes the descriptor
-// on failure.
+// Makes a descriptor close-on-exec and, unless `waits`, non-blocking. The call that makes a descriptor cannot set these
+// flags itself, so a child process that is started in between inherits the descriptor. Closes the descriptor on
+// failure.
 static inline int enroll_system_prepare(int fd, _Bool waits) {
   if (fd < 0) return fd;
   if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && (waits || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)) return fd;
@@ -46,8 +46,8 @@ static inline int enroll_system_prepare(int fd, _Bool waits) {
 // A descriptor that cannot be written to: /dev/null, opened for reading, because a sandbox may forbid opening "/".
 static inline int enroll_system_open_unwritable(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
-// Makes a kqueue(2) without events. The next function adds or changes one of its events. Both return -1 with errno on
-// failure.
+// Makes a kqueue(2) without events. The next function adds an event to it or changes an event. Both return -1 with
+// errno on failure.
 static inline int enroll_system_queue(void) { return enroll_system_prepare(kqueue(), 1); }
 static inline int enroll_system_queue_change(int fd, uintptr_t name, int16_t filter, uint16_t flags, uint32_t details, int64_t data) {
   struct kevent change = {.ident = name, .filter = filter, .flags = flags, .fflags = details, .data = data};
@@ -103,7 +103,7 @@ static inline int enroll_posix_next_signal(int fd) {
   struct kevent event;
   return enroll_system_queue_next(fd, &event) == 1 ? (int)event.ident : 0;
 }
-// Removes a blocked signal that is pending.
+// Removes the signal if it is blocked and pending, so that it has no effect.
 static inline void enroll_posix_take_signal(int number) {
   sigset_t set, pending;
   sigemptyset(&set);
@@ -155,7 +155,8 @@ static inline int enroll_posix_sync(int fd) {
   if (fcntl(fd, F_FULLFSYNC) == 0) return 0;
   return errno == ENOTSUP || errno == EINVAL || errno == ENOTTY ? fsync(fd) : -1;
 }
-// Allocates disk space for the first `count` bytes of an empty file, and makes the file that long. 0 or an error number.
+// Allocates disk space for the first `count` bytes of an empty file, and makes the file that long. Returns 0 or an
+// error number.
 static inline int enroll_posix_allocate(int fd, int64_t count) {
   fstore_t space = {.fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = count};
   if (fcntl(fd, F_PREALLOCATE, &space) == -1 && errno != ENOTSUP) return errno;
@@ -173,8 +174,8 @@ static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
   else *kind = 0x65735546;  // FUSE; a network may be behind it
   return 0;
 }
-// Renames a file, but not over an existing one: 0, or -1 with errno, EEXIST if the new name exists. On a filesystem without
-// that operation, a link and an unlink do the same in two steps.
+// Renames a file unless the new name exists. Returns 0, or -1 with errno, which is EEXIST if the new name exists. On a
+// filesystem without that operation, a link and an unlink do the same in two steps.
 static inline int enroll_posix_rename_new(int folder, const char *old, const char *name) {
   if (renameatx_np(folder, old, folder, name, RENAME_EXCL) == 0) return 0;
   if (errno != ENOTSUP && errno != EINVAL) return -1;
@@ -205,7 +206,7 @@ static inline char **enroll_posix_command_words(long *count) {
   return *_NSGetArgv();
 }
 static inline int enroll_system_close_from(unsigned first) { return -1; }
-// The path of this program, to run it again. NULL if the system does not provide it.
+// The path of this program's file, for running the program again. NULL if the system does not provide it.
 static inline const char *enroll_posix_program(void) {
   static char path[PATH_MAX];
   uint32_t size = sizeof path;

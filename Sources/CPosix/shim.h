@@ -39,8 +39,8 @@
 
 static inline int enroll_posix_errno(void) { return errno; }
 // Descriptors 0, 1 and 2 belong to the host, even while they are closed: text that the host writes to stderr must not
-// reach a file of EnrollKit. Every function here that opens a descriptor passes it to this function, which moves it to
-// 3 or above. If the descriptor cannot be moved, this function closes it and returns -1 with errno.
+// reach a file of EnrollKit. Every function here that opens a descriptor passes the descriptor to this function, which
+// moves it to number 3 or above. If the descriptor cannot be moved, this function closes it and returns -1 with errno.
 static inline int enroll_posix_own(int fd) {
   if (fd < 0 || fd > STDERR_FILENO) return fd;
   int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -64,7 +64,7 @@ static inline int enroll_posix_own(int fd) {
 // A descriptor that can be written to must never have a number from 0 to 2, not even briefly: a line that the host
 // writes to a closed stream would reach a file or a connection, or kill the host (SIGPIPE). While such a descriptor is
 // being opened, unwritable descriptors occupy the free low numbers. If two threads do this at the same time, one of
-// them may still get a low number, so files are also read back after writing.
+// them may still get a low number, so EnrollKit also reads files back after it has written them.
 typedef struct enroll_posix_low {
   int taken[STDERR_FILENO + 1], count;
 } enroll_posix_low;
@@ -78,7 +78,7 @@ static inline enroll_posix_low enroll_posix_take_low(void) {
   }
   return low;
 }
-// Closes the descriptors that occupied low numbers. Keeps errno.
+// Closes the descriptors that occupied low numbers. Does not change errno.
 static inline void enroll_posix_give_low(enroll_posix_low low) {
   int saved = errno;
   while (low.count > 0) close(low.taken[--low.count]);
@@ -103,12 +103,14 @@ static inline int enroll_posix_event(void) {
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, enroll_system_event());
 }
-// A descriptor that becomes readable at an instant of enroll_posix_boot_clock. Negative if no descriptor is available.
+// A descriptor that becomes readable at an instant of enroll_posix_boot_clock. The result is negative if no descriptor
+// is available.
 static inline int enroll_posix_alarm(void) { return enroll_posix_own(enroll_system_alarm()); }
-// A descriptor that becomes readable when a signal of the set arrives. All signals of the set must be blocked. Negative
-// if no descriptor is available.
+// A descriptor that becomes readable when a signal of the set arrives. All signals of the set must be blocked. The
+// result is negative if no descriptor is available.
 static inline int enroll_posix_signals(const sigset_t *set) { return enroll_posix_own(enroll_system_signals(set)); }
-// The next entry of the folder; NULL at the end. Sets `*error` if the folder cannot be read further, otherwise to 0.
+// The next entry of the folder; NULL at the end. Sets `*error` to an error number if the folder cannot be read further,
+// otherwise to 0.
 static inline const struct dirent *enroll_posix_next_entry(DIR *stream, int *error) {
   errno = 0;
   const struct dirent *entry = readdir(stream);
@@ -136,7 +138,8 @@ static inline int enroll_posix_long_option(int count, char *const *words, const 
   return found;
 }
 
-// The inherited settings that this process changes for itself, as they were when the process was started.
+// The settings that this process inherited and then changed, with the values that they had when the process was
+// started.
 struct enroll_posix_start {
   sigset_t mask;
   rlim_t core;
@@ -150,12 +153,13 @@ static inline void enroll_posix_note_start(struct enroll_posix_start *start) {
   pthread_sigmask(SIG_SETMASK, NULL, &start->mask);
 }
 
-// Registers a handler that runs at exit. The call of atexit is in the library's own code, so that the handler belongs
-// to the library.
+// Registers a handler that runs at exit. The library's own code calls atexit, so the system treats the handler as a
+// part of the library.
 static inline int enroll_posix_at_exit(void (*handler)(void)) { return atexit(handler); }
 static inline _Bool enroll_posix_is_open(int fd) { return fcntl(fd, F_GETFD) >= 0; }
 
-/// Makes this end of a pipe blocking, so that reads and writes wait, also in other processes that have the same end.
+/// Makes this end of a pipe blocking, so that reads and writes wait, in this process and in other processes that have
+/// the same end.
 static inline void enroll_posix_make_blocking(int fd) {
   int flags = fcntl(fd, F_GETFL);
   if (flags >= 0) fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
@@ -164,8 +168,8 @@ static inline _Bool enroll_posix_is_readable(int fd) {
   int flags = fcntl(fd, F_GETFL);
   return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;
 }
-// Opens /dev/null for each standard stream that is closed, so that no other file gets its number. /dev/null is opened
-// for reading, so that writes to a closed stream fail as before.
+// Opens /dev/null for each standard stream that is closed, so that no file that is opened later gets the stream's
+// number. /dev/null is opened for reading, so that writes to a closed stream fail as before.
 static inline void enroll_posix_open_missing_streams(void) {
   for (int fd = 0; fd < 3; fd++)
     if (!enroll_posix_is_open(fd) && open("/dev/null", O_RDONLY) != fd) return;
@@ -289,14 +293,14 @@ static inline int enroll_posix_socket(int family, int type, int protocol) {
   return enroll_posix_own_above(low, enroll_system_socket(family, type, protocol, 1));
 }
 // Makes a socket that listens on the loopback address, close-on-exec and non-blocking. `family` is AF_INET (127.0.0.1)
-// or AF_INET6 (::1). With port 0 the system chooses the port. Returns -1 with errno on failure. Written in C, because
-// Swift can cast a socket address to another family only with rebound memory.
+// or AF_INET6 (::1). With port 0 the system chooses the port. Returns -1 with errno on failure. The function is written
+// in C, because Swift can cast a socket address to another family only with rebound memory.
 static inline int enroll_posix_listen_loopback(int family, uint16_t port, int backlog) {
   enroll_posix_low low = enroll_posix_take_low();
   int fd = enroll_posix_own_above(low, enroll_system_socket(family, SOCK_STREAM, 0, 0));
   if (fd < 0) return -1;
   int one = 1, done = -1;
-  // SO_REUSEADDR: a fixed port must be usable again while connections of the last sign-in are still closing.
+  // SO_REUSEADDR: a fixed port must be usable again while connections of the previous sign-in are still closing.
   if (family == AF_INET6) {
     struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     if (setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one) == 0 &&

@@ -8,7 +8,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
-/// An audience that a caller names. NULL means the session's own token.
+/// The audience that the caller names. NULL means that the caller wants the session's own token.
 public typealias AudienceIn = UnsafePointer<enroll_audience>
 
 extension ClientHandle {
@@ -27,8 +27,8 @@ private struct AudienceBytes {
   let resource: UnsafeRawBufferPointer
   let scope: UnsafeRawBufferPointer
 
-  /// nil if the audience needs the full check. The full check is unnecessary if all texts of the audience have
-  /// permitted sizes.
+  /// Returns nil if the audience needs the full check. The full check is unnecessary if the struct has the current size
+  /// and all texts of the audience have permitted sizes.
   init?(_ audience: AudienceIn) {
     guard audience.pointee.struct_size == MemoryLayout<enroll_audience>.size,
       let resource = Self.text(audience.pointee.resource, audience.pointee.resource_size),
@@ -52,7 +52,7 @@ private struct AudienceBytes {
 }
 
 extension TokenCopy {
-  /// As ``fromMemory(_:_:_:_:)``, for a token with an audience of its own.
+  /// As ``fromMemory(_:_:_:_:)``, for a token with another audience than the session's own.
   fileprivate static func fromMemory(
     _ client: UInt, _ audience: AudienceIn, _ minimumLifetime: Int64,
     _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int

@@ -6,10 +6,10 @@ import EnrollRules
 import EnrollSteps
 import EnrollJSON
 
-/// A store's key provider; NULL for a key file in its directory.
+/// The key provider of a store. NULL means that the key is a file in the store's directory.
 public typealias KeysIn = UnsafePointer<enroll_keys>
 
-/// Runs a command about the store of a directory.
+/// Runs a command on the store in a directory.
 private func run(
   _ command: String, _ directory: TextIn?, _ size: Int, _ keys: KeysIn?, newKeys: KeysIn? = nil,
   _ more: () throws(EnrollError) -> [(String, JSON?)] = { [] }

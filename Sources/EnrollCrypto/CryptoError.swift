@@ -35,7 +35,7 @@ public struct CryptoError: Error, Equatable, Sendable {
     let libcrypto: UnsafePointer<enroll_openssl>
     do throws(CryptoError) { libcrypto = try OpenSSL.functions() } catch { return error }
     let (reason, isMemory) = takeReasons(libcrypto)
-    // If OpenSSL gives no reason, it had no memory to record one.
+    // If OpenSSL gives no reason, it had too little memory to record a reason.
     guard reason != 0, !isMemory else {
       return CryptoError(.memory, operation + " failed because memory ran out")
     }
@@ -46,7 +46,7 @@ public struct CryptoError: Error, Equatable, Sendable {
   }
 
   /// Empties the thread's error queue.
-  /// - Returns: the latest reason, 0 for none, and whether any reason is a lack of memory.
+  /// - Returns: the latest reason, which is 0 if there is none; and whether any of the reasons is a lack of memory.
   static func takeReasons(_ libcrypto: UnsafePointer<enroll_openssl>) -> (latest: UInt, isMemory: Bool) {
     var latest: UInt = 0
     var isMemory = false
@@ -70,8 +70,8 @@ func require(_ status: Int32, _ operation: String) throws(CryptoError) {
   guard status == 1 else { throw .library(operation) }
 }
 
-/// Runs `body` a second time if it fails. OpenSSL does not always report a lack of memory: the input then seems to be
-/// wrong, and the caller might discard good data. So only a second failure counts.
+/// Runs `body`, and runs it once more if it fails. OpenSSL sometimes reports a lack of memory as if the input were
+/// wrong, and then the caller might discard good data. So only the second failure is thrown.
 func confirmed<Value>(_ body: () throws(CryptoError) -> Value) throws(CryptoError) -> Value {
   do throws(CryptoError) {
     return try body()

@@ -1,5 +1,5 @@
-// URLSession with a client's token: a valid token on each request, one renewal after a 401 (RFC 6750 §3.1), and a proof if the
-// token is bound (RFC 9449 §7.1). Refuses http, except to a loopback address.
+// Sends requests of URLSession with a client's token: a valid token on each request, one renewal after a 401 (RFC 6750
+// §3.1), and a proof if the token is bound (RFC 9449 §7.1). Refuses http, except to a loopback address.
 
 public import EnrollKit
 public import Foundation
@@ -11,10 +11,10 @@ public import Foundation
 /// Requests with a valid access token: `let (data, answer) = try await AuthorizedSession(client).data(for: request)`.
 ///
 /// A request that the server rejects with 401 is sent once more: with the nonce that the server requires, or with a
-/// token that was renewed in the meantime. If the rejection follows redirects, only the last request is sent again.
-/// Requests that get 401 at the same time share one renewal. A request with a body stream is not sent again. After a
-/// redirect to another origin, the server there gets no token, and its 401 causes no renewal. One call makes at most 20
-/// proofs, however often the server redirects.
+/// token that was renewed in the meantime. If the rejected request is the result of redirects, only this last request
+/// is sent again. Requests that get 401 at the same time share one renewal. A request with a body stream is not sent
+/// again. After a redirect to another origin, the server there gets no token, and its 401 causes no renewal. One call
+/// makes at most 20 proofs, however often the server redirects.
 public struct AuthorizedSession: Sendable {
   private let client: EnrollClient
   private let session: URLSession
@@ -39,7 +39,8 @@ public struct AuthorizedSession: Sendable {
   }
 
   /// Sends a request with the token.
-  /// - Returns: the body and the response, whatever its status, including a 401 that remains after the renewal.
+  /// - Returns: the body and the response, whatever its status is; also a 401 that the server sent again after the
+  ///   renewal.
   /// - Throws: `EnrollError` if there is no token (the errors of
   ///   ``EnrollKit/EnrollClient/accessToken(minimumLifetime:resource:scope:)``); `.invalidArgument` for a URL that is
   ///   neither https nor a loopback address, or that has a user name or password, and for http to a loopback address if

@@ -18,7 +18,7 @@ struct GuardedAnswer: Sendable {
   let hasLeftOrigin: Bool
 }
 
-/// A class, because URLSession keeps its delegate.
+/// The delegate of the URLSession. It is a class, because URLSession keeps a reference to its delegate.
 final class RedirectGuard: NSObject, URLSessionDataDelegate {
   private struct Exchange {
     var request: URLRequest

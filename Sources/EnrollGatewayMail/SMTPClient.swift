@@ -146,7 +146,7 @@ private final class MessageSource {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Whether the server has accepted the addresses, and a part of the message was sent.
+  /// Whether a part of the message was sent, which means that the server has accepted the addresses.
   var wasRead: Bool { place > 0 }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {

@@ -2,7 +2,8 @@
 
 import Synchronization
 
-/// A reading of an ``HTTPServer``'s counters. Counters only grow, except those documented with "now".
+/// A reading of an ``HTTPServer``'s counters. Counters only grow, except the counters whose description has the word
+/// "now".
 public struct ServerMetrics: Sendable, Equatable {
   /// Connections that were accepted, including those that a limit then refused.
   public var connectionsAccepted = 0
@@ -14,7 +15,7 @@ public struct ServerMetrics: Sendable, Equatable {
   public var answers = [0, 0, 0, 0, 0, 0]
   /// The requests and connections that the server itself refused, by reason.
   public var refusals: [Refusal: Int] = [:]
-  /// Requests that wait for a thread now, and threads that exist now.
+  /// The number of requests that wait for a thread of this kind now, and the number of such threads that exist now.
   public var database = (waiting: 0, threads: 0)
   public var provider = (waiting: 0, threads: 0)
 

@@ -1,5 +1,5 @@
-// Decides whether a text is JSON (RFC 8259), without jansson. Used only if jansson returns no value: jansson reports a
-// lack of memory as a syntax error, and an intact file must not count as damaged because of that.
+// Decides whether a text is JSON (RFC 8259), without jansson. This check is used only if jansson returns no value:
+// jansson reports a lack of memory as a syntax error, and an intact file must not count as damaged because of that.
 
 struct JSONGrammar {
   private let text: [UInt8]
@@ -8,14 +8,14 @@ struct JSONGrammar {
   enum Verdict {
     /// One value, and nothing else.
     case accepted
-    /// One value, followed by something else.
+    /// One complete value with further text after it.
     case more
     /// Correct, but incomplete.
     case short
     case wrong
   }
 
-  /// The recursion is limited, because ``JSONScan`` has already refused texts that are nested too deeply.
+  /// The recursion needs no limit here, because ``JSONScan`` has already refused texts that are nested too deeply.
   static func verdict(on text: [UInt8]) -> Verdict {
     guard String(validating: text, as: UTF8.self) != nil else { return .wrong }
     var grammar = JSONGrammar(text: text)

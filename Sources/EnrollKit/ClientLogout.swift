@@ -1,4 +1,4 @@
-// The end of a session or of a device's registration, and erasing local data.
+// The calls that end a session or a device's registration, or erase local data.
 
 import EnrollRules
 import EnrollHost

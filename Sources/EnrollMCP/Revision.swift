@@ -29,8 +29,8 @@ package enum MessageHeaders {
     package let message: String
   }
 
-  /// The headers of 2026-07-28, which repeat values of the body. A host sends no headers on stdio, so the bridge
-  /// makes them.
+  /// The headers that version 2026-07-28 requires on HTTP; they repeat values of the body. A host on stdio sends no
+  /// headers, so the bridge makes these.
   /// - Parameter version: the version that the message names; if the message names no version, the version of the last
   ///   message that named one.
   package static func modern(_ message: Message, version: String) throws(Refusal) -> [HTTPHeader] {
@@ -70,8 +70,8 @@ package enum MessageHeaders {
     ASCII.isLetter(byte) || ASCII.isDigit(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 
-  /// Whether the user may add a header with this name. Headers that the bridge makes, or that belong to HTTP, are
-  /// refused.
+  /// Whether the user may add a header with this name. The user may not add headers that the bridge makes, or headers
+  /// that belong to HTTP itself.
   package static func isUsersOwn(_ name: String) -> Bool {
     let lowered = name.utf8.map { ASCII.lowercased($0) }
     let taken = [

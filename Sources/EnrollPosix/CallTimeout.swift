@@ -10,7 +10,7 @@ public final class CallTimeout: Sendable {
   /// The deadline in nanoseconds of the system's clock; nil if the call has no deadline.
   private let end: Int64?
   private let cancellation: (any Cancellation)?
-  /// The limits of the call that this one is a part of.
+  /// The limits of the outer call, of which this call is a part; nil if there is none.
   private let outer: CallTimeout?
   private let onProgress: (@Sendable (Progress) -> Void)?
   private let isCommitted = Atomic<Bool>(false)
@@ -27,11 +27,11 @@ public final class CallTimeout: Sendable {
 
   /// The progress of a call. From it, a caller that stops waiting learns why the call has not ended.
   public enum Progress: Sendable {
-    /// The call waits for a renewal of another process, or of another client.
+    /// The call waits for a renewal that another process or another client has begun.
     case waiting
-    /// The call waits for no other renewal.
+    /// The call waits for no renewal of another process or client.
     case proceeding
-    /// The call has sent a value that works only once, and will run to its end.
+    /// The call has sent a value that works only once, so the call cannot end early any more.
     case committed
   }
 
@@ -50,7 +50,8 @@ public final class CallTimeout: Sendable {
   }
 
   /// Runs a part of a call. The part ends at `deadline` by `clock`, or when it is cancelled.
-  /// - Parameter onProgress: called on this thread; last with `.committed`, if the part will run to its end.
+  /// - Parameter onProgress: called on this thread. Its last call has `.committed` if the part cannot end early any
+  ///   more.
   public static func until<Result>(
     _ deadline: Instant = .distantFuture, by clock: any Clock = SystemClock(),
     cancellation: (any Cancellation)?, onProgress: (@Sendable (Progress) -> Void)? = nil,

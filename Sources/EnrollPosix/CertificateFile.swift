@@ -1,5 +1,5 @@
-// The file of certificates that a configuration names. libcurl opens the file itself, and would wait without limit for
-// the writer of a FIFO, so the file is checked first.
+// The file of certificates that a configuration names. libcurl opens the file itself. If the file were a FIFO, libcurl
+// would wait for its writer without limit, so the file is checked first.
 
 import CPosix
 public import EnrollRules

@@ -1,8 +1,8 @@
 // Protection against fork(). If a process that holds a file lock forks, the child keeps the file locked even after its
 // parent has died. The child's copies of mutexes may also be locked, by threads that do not exist in the child. So the
 // child closes the lock descriptors before anything else, and every object from before the fork refuses to work in it
-// (store.md, Fork). clone(2) and _Fork() run no handlers and are not covered. posix_spawn and vfork need no handlers,
-// because exec closes the descriptors.
+// (store.md, Fork). The handlers do not run after clone(2) and _Fork(), so a child of these has no protection. After
+// posix_spawn and vfork no handlers are necessary, because exec closes the descriptors.
 
 import CPosix
 public import EnrollRules
@@ -28,7 +28,8 @@ public struct ForkGuard: Sendable {
     }
   }
 
-  /// Runs `body` while no other thread forks or runs another `body`, for lists that a child continues to use.
+  /// Runs `body` while no other thread forks or runs another `body`, so that a child that is forked later can still use
+  /// the lists that `body` changes.
   package static func withoutForks<Result>(_ body: () -> Result) -> Result {
     let state = ForkState.ready
     pthread_mutex_lock(state.mutex)
@@ -57,20 +58,20 @@ public struct ForkGuard: Sendable {
   }
 }
 
-/// The state of the fork handlers. Each process has one, because a fork handler gets no argument that could name an
-/// object.
+/// The state of the fork handlers. There is one per process, because a fork handler has no parameter through which it
+/// could get another state.
 private final class ForkState: @unchecked Sendable {
-  // Unchecked: the list is only touched with `mutex` held; a fork locks it, too.
+  // Unchecked: the list is only touched with `mutex` held; a fork locks `mutex`, too.
   static let shared = ForkState()
-  /// Registered only after `shared` is complete: a child that is forked while `shared` is being created would otherwise
-  /// wait for a thread that does not exist in the child.
+  /// The fork handlers are registered only after `shared` is complete. Otherwise a child that is forked while `shared`
+  /// is being created would wait for a thread that does not exist in the child.
   private static let hasForkHandlers =
     pthread_atfork(
       { pthread_mutex_lock(ForkState.shared.mutex) },
       { pthread_mutex_unlock(ForkState.shared.mutex) },
       { ForkState.shared.becomeChild() }) == 0
 
-  /// The state, with the fork handlers registered.
+  /// The state, after the fork handlers were registered.
   static var ready: ForkState {
     let shared = shared
     _ = hasForkHandlers
@@ -79,7 +80,7 @@ private final class ForkState: @unchecked Sendable {
 
   let generation = Atomic<UInt32>(0)
   let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  // Plain memory, because the handler in the child must not allocate.
+  // Plain memory instead of an array, because the handler in the child must not allocate memory.
   private var descriptors: UnsafeMutablePointer<Int32>
   private var capacity = 64
   private var count = 0
@@ -123,8 +124,8 @@ private final class ForkState: @unchecked Sendable {
   }
 }
 
-/// An object that each process has once. The first use makes it, and in a forked child the first use makes another,
-/// because the parent's threads and locks do not exist in the child.
+/// An object that exists once in each process. The first use makes the object. In a forked child the first use makes a
+/// new object, because the parent's object depends on threads and locks of the parent.
 public final class PerProcess<Value: AnyObject & Sendable>: @unchecked Sendable {
   // Unchecked: `made` is only touched while no fork can happen.
   private var made: (value: Value, origin: ForkGuard)?
@@ -138,7 +139,7 @@ public final class PerProcess<Value: AnyObject & Sendable>: @unchecked Sendable 
     ForkGuard.withoutForks {
       if let made {
         guard made.origin.isForkedChild else { return made.value }
-        // Never released: freeing it would touch locks that threads of the parent may have held.
+        // The parent's object is never released: freeing it would touch locks that threads of the parent may have held.
         _ = Unmanaged.passRetained(made.value)
       }
       let value = make()

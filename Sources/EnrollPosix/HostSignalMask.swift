@@ -1,10 +1,10 @@
 // The host's code runs on the library's threads with the signal mask of the host's own thread, so that child processes
-// that it starts there can receive signals. The library's threads otherwise block signals, because signals belong to
-// the host.
+// that the host's code starts there can receive signals. The library's threads otherwise block signals, because signals
+// belong to the host.
 
 import CPosix
 
-/// The signal mask of the thread on which this value is made, restored around the host's code.
+/// The signal mask of the thread on which this value is made. The mask is set again while code of the host runs.
 public struct HostSignalMask: Sendable {
   private let mask: sigset_t
 

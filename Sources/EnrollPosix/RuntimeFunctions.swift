@@ -1,6 +1,6 @@
-// Functions that the linker uses instead of others (scripts/build). Two are for Embedded Swift's hash tables: with them
-// a program loads no math library, and runs with a glibc older than 2.36, which has no arc4random_buf. One replaces a
-// function of Embedded Swift on arm64.
+// Functions with which the linker replaces other functions (scripts/build). Two of them are for Embedded Swift's hash
+// tables: with these two, a program loads no math library, and it runs with a glibc older than 2.36, which has no
+// arc4random_buf. The third replaces a function of Embedded Swift on arm64.
 
 #if hasFeature(Embedded)
   import CPosix
@@ -8,7 +8,7 @@
   /// The smallest whole number that is not less than `value` (C11 §7.12.9.1).
   @_silgen_name("enrollkit_ceiling")
   public func ceiling(_ value: Double) -> Double {
-    // From 2^52 on every number is whole. NaN stays NaN.
+    // Every number from 2^52 on is whole and is returned unchanged. So is NaN.
     guard value.magnitude < 0x1p52 else { return value }
     let whole = Double(Int64(value))
     return whole < value ? whole + 1 : whole
@@ -26,9 +26,9 @@
     }
   }
 
-  /// Replaces `swift_bridgeObjectRetain`, which returns the object of a string without its tag bits. The compiler
-  /// assumes that the argument is returned unchanged, and on arm64 continues with the returned value: a short string
-  /// then looks like a long string at some address.
+  /// Replaces `swift_bridgeObjectRetain`, which returns the object of a string without its tag bits. But the compiler
+  /// assumes that the function returns its argument unchanged, and on arm64 it continues with the returned value: a
+  /// short string then looks like a long string at some address.
   @_silgen_name("enrollkit_bridge_object_retain")
   public func bridgeObjectRetain(_ object: UInt) -> UInt {
     enroll_posix_retain(object)

@@ -1,4 +1,4 @@
-// Error numbers of the system as text.
+// Texts for the system's error numbers.
 
 import CPosix
 

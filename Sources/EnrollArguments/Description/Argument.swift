@@ -1,6 +1,7 @@
-// An option, flag or operand of a command, with everything that help, completions, the manual and the reader need.
+// An option, flag or operand of a command, with everything that help, completions, the manual and the parser need.
 
-/// One or two words that a command accepts. ``Parameter`` combines an argument with the type of its value.
+/// An argument that a command accepts: one word, or an option's name and its value. ``Parameter`` combines an argument
+/// with the type of its value.
 package struct Argument: Sendable {
   package enum Kind: Sendable, Equatable {
     /// `--name`, without a value.
@@ -78,7 +79,8 @@ package enum Completion: Sendable {
   case files(extension: String?)
   case folders
   case words([String])
-  /// Another command line, from this word on: the shell completes it as if it stood alone.
+  /// The words from this argument on are another command line. The shell completes that command line as if it stood
+  /// alone.
   case commandLine
   /// Values that the program finds when the shell asks. The function gets the words before the word to complete.
   case found(@Sendable ([String]) -> [String])

@@ -1,5 +1,5 @@
-// Structs that begin with `struct_size`, and to which members are only added at the end: the struct of an older
-// caller is shorter than the library's, and that of a newer caller is longer. A size below that of the first version
+// Structs that begin with `struct_size`. New versions add members only at the end, so the struct of an older caller is
+// shorter than the library's struct, and the struct of a newer caller is longer. A size below that of the first version
 // is refused. A longer struct is refused if it sets a member that the library does not have.
 
 import CEnroll
@@ -20,8 +20,8 @@ extension SizedStruct {
   static var firstSize: Int { MemoryLayout<Self>.size }
 
   /// Reads the struct that the caller filled.
-  /// - Throws: `.invalidArgument` if the struct is NULL or too short, `.unsupported` if it is longer than the library's
-  ///   and sets a member that the library does not have.
+  /// - Throws: `.invalidArgument` if the struct is NULL or too short, `.unsupported` if the struct is longer than the
+  ///   library's and sets a member that the library does not have.
   init(reading pointer: UnsafePointer<Self>?) throws(EnrollError) {
     self.init()
     try withUnsafeMutableBytes(of: &self) { ours throws(EnrollError) in
@@ -49,7 +49,8 @@ extension SizedStruct {
 
 /// The operations of ``SizedStruct``, for memory of any type that begins with its size.
 private enum SizedMemory {
-  /// No version of any struct will be larger. A larger number means that the memory was not initialized.
+  /// The largest size that any version of any struct will have. A larger number means that the memory was not
+  /// initialized.
   static let sizeLimit = 65_536
 
   static func size(

@@ -1,4 +1,4 @@
-// The options of a sign-in, and the transaction that begins, as C structs.
+// C structs for the options of a sign-in and for the transaction that a sign-in begins.
 
 public import CEnroll
 import EnrollRules

@@ -11,7 +11,7 @@ enum CallbackExecutor {
   /// A thread of the host. After the host has freed its queue, a thread of the queue runs the callbacks.
   case queue(PolledQueue, HostSignalMask)
 
-  /// The most callbacks that may wait. Further events are refused.
+  /// The largest number of callbacks that may wait. Further events are refused.
   private static let limit = 65_536
 
   static var ownThread: CallbackExecutor {
@@ -27,8 +27,8 @@ enum CallbackExecutor {
     }
   }
 
-  /// Submits an event. If the host's callbacks do not return, events above the limit are dropped, so that waiting
-  /// events do not fill the memory.
+  /// Submits an event. If the host's callbacks do not return, further events are dropped once the limit is reached, so
+  /// that waiting events do not fill the memory.
   /// - Returns: false if the event will not be delivered.
   func submit(event: @escaping WorkerPool.Job) -> Bool {
     switch self {

@@ -13,7 +13,7 @@ import EnrollPosix
 final class Subscriptions: Sendable {
   private struct Entry {
     let number: Int64
-    /// The client's number for this observer.
+    /// The number by which the client knows this observer.
     let ticket: Int
     let subscription: Subscription
   }
@@ -31,15 +31,15 @@ final class Subscriptions: Sendable {
   init(_ client: Client) { self.client = client }
 
   /// - Parameter number: gets the number for ``end(_:)``.
-  /// - Throws: `.handle` if the client was freed meanwhile. Then no event was passed on.
+  /// - Throws: `.handle` if the client was freed meanwhile. In this case no event was passed to the host.
   func begin(_ subscription: Subscription, _ number: Int64Out) throws(EnrollError) {
     // The observer and the entry are added under one lock: a refused subscription gets no event, and a subscription
     // that has begun can be found by the call that ends it.
     let hasBegun = state.withLock { state in
       guard !state.isClosed else { return false }
       state.last += 1
-      // The number is written now, because the first event may arrive before this function returns, and the callback of
-      // that event may end the subscription by its number.
+      // The subscription's number is written now, because the first event may arrive before this function returns, and
+      // the callback of that event may end the subscription by its number.
       number.pointee = state.last
       state.entries.append(
         Entry(number: state.last, ticket: client.observe(subscription), subscription: subscription))
@@ -125,8 +125,8 @@ final class Subscription: EngineObserver {
       let text = parameters.withUnsafeBytes { Buffer($0) }
       name.withCString { event.function(event.userData, $0, text.bytes, text.size) }
     }
-    // The callback may have forked. In the child only this thread exists, and threads of the parent may have held the
-    // locks.
+    // The callback may have forked. In the child process only this thread exists, and the locks may stay locked for
+    // ever, because other threads of the parent may have held them.
     if origin.isForkedChild { return }
     let isLast = progress.withLock { progress in
       progress.pending -= 1

@@ -1,6 +1,6 @@
-// The outcome of a call for a valid token as JSON (flows.md §8): one of a closed set of objects, which `outcome`
-// distinguishes. The access token is taken out of its Secret here, because the command returns it; the refresh token
-// never is.
+// The outcome of a call for a valid token as JSON (flows.md §8): an object whose member `outcome` names its kind; no
+// other kinds exist. The access token is taken out of its Secret here, because the command returns it. The refresh
+// token is never taken out.
 
 import EnrollRules
 import EnrollCrypto

@@ -5,7 +5,7 @@ import EnrollCrypto
 package import EnrollJSON
 
 extension AccountSnapshot {
-  /// All stored data, with the tokens that may be returned.
+  /// All stored data, including the tokens that a command may return.
   var json: JSON {
     .object(
       [
@@ -16,7 +16,7 @@ extension AccountSnapshot {
       ])
   }
 
-  /// The user, and how long the session lasts, without tokens.
+  /// The user's profile and the expiry of the session, without tokens.
   package var session: [(String, JSON?)] { [("profile", profile.map { .object($0) })] + expiry }
 
   private var expiry: [(String, JSON?)] {

@@ -1,4 +1,4 @@
-// The outcome of a link as JSON: `kind` distinguishes the objects, here and in `url.handle`.
+// The outcome of a link as JSON: the member `kind` distinguishes the possible objects, here and in `url.handle`.
 
 import EnrollRules
 import EnrollJSON
@@ -19,7 +19,7 @@ extension HandledLink {
         Schema.Property(
           "offers",
           Schema(.list(offer, maximumCount: 8), "What the host can offer the user, the best first."),
-          // If no transaction waits for the redirect, there is nothing to offer.
+          // If no transaction waits for the redirect, there is nothing to offer the user.
           isRequired: reason != .unsolicited),
       ], reason.summary
     ).named(reason.typeName)

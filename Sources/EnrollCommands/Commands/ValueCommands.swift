@@ -1,4 +1,4 @@
-// Pure rules as commands: no client, no network, no store.
+// Commands that only apply rules to values: they use no client, no network and no store.
 
 import EnrollRules
 import EnrollCrypto
@@ -162,7 +162,8 @@ extension CommandTable {
     ])
   }
 
-  /// How far a token is from its expiry, judged only by the date: the boot in which it was received is unknown here.
+  /// The time until a token's expiry, computed only from the date: the boot in which the token was received is unknown
+  /// here.
   private static func checkedExpiry(_ call: Invocation) -> JSON {
     let now = call.integer("now").map { UnixTime(seconds: $0) } ?? SystemClock().wallTime()
     let moment = Moment(wall: now, instant: Instant(nanoseconds: 0), bootID: "now")

@@ -31,10 +31,10 @@ public struct HostRequest: Sendable {
     self.errors = errors
   }
 
-  /// All requests, in the order of the documentation.
+  /// All requests to the host, in the order in which the documentation lists them.
   public static let all = [HostHTTP.request] + HostSecrets.requests
 
-  /// The error of a call after the host answered with an error.
+  /// The error that a call throws because the host answered with an error.
   /// - Parameter title: the name of the host's service in error texts.
   func refused(_ code: Int64, _ status: EnrollError.Code?, _ title: String, field: String? = nil)
     -> EnrollError

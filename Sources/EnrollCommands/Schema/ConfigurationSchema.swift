@@ -32,7 +32,7 @@ enum ConfigurationSchema {
     ])
   }
 
-  /// - Parameter remark: the key's description; for another spelling of a key, the key's name.
+  /// - Parameter remark: the description of the key. For a second spelling of a key, it names the key.
   private static func document(
     _ key: ConfigurationKey, _ remark: (name: String, text: String), _ types: inout JSONObject
   ) -> JSON {
@@ -42,7 +42,7 @@ enum ConfigurationSchema {
     return .object(members)
   }
 
-  /// The rule that exactly one spelling of a required key is present.
+  /// The schema that requires exactly one of the spellings of a required key.
   private static func oneSpelling(of key: ConfigurationKey) -> JSON {
     let spellings = [key.name] + key.otherSpellings
     return .object([("oneOf", .array(spellings.map { .object([("required", .array([.string($0)]))]) }))])

@@ -1,5 +1,5 @@
-// Owners of OpenSSL's objects. Swift imports all of them as OpaquePointer. So each kind of object has its own class,
-// which frees the object. Objects of the Sendable classes never change after their creation.
+// Classes that own objects of OpenSSL. Swift imports every such object as an OpaquePointer, so each kind of object has
+// its own class, which frees the object. Objects of the Sendable classes never change after their creation.
 
 import COpenSSL
 
@@ -137,9 +137,9 @@ extension StaticString {
   }
 }
 
-/// An algorithm of OpenSSL, fetched at first use and kept: all threads share the handle. An algorithm that was
-/// unavailable is fetched again at the next use, because the cause may have been a lack of memory. Objects of this
-/// class are never freed.
+/// An algorithm of OpenSSL, fetched at first use and kept: all threads share the handle. If the algorithm could not be
+/// fetched, the next use tries again, because the cause may have been a lack of memory. Objects of this class are never
+/// freed.
 final class Fetched<Handle: AnyObject & Sendable>: @unchecked Sendable {
   // Unchecked: only the two atomic operations touch the cell, and its content never changes once it is set.
   private let cell: UnsafeMutablePointer<UnsafeMutableRawPointer?>
@@ -161,8 +161,8 @@ final class Fetched<Handle: AnyObject & Sendable>: @unchecked Sendable {
   }
 }
 
-/// Keeps at most one object for its next use. Only one thread uses the object at a time. A class, because threads
-/// share it.
+/// Keeps at most one object for its next use. Only one thread at a time uses the object. This is a class, because all
+/// threads share it.
 final class Spare<Object: AnyObject>: @unchecked Sendable {
   // Unchecked: only the atomic operations touch the cell, and only the thread that takes the object out uses it.
   private let cell: UnsafeMutablePointer<UnsafeMutableRawPointer?>

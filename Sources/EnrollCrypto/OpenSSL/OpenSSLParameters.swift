@@ -29,7 +29,7 @@ final class OpenSSLParameters {
     append(name, type: OSSL_PARAM_OCTET_STRING, copy, count: octets.count)
   }
 
-  /// Adds big-endian bytes as an unsigned integer, in the machine's byte order, which OpenSSL expects.
+  /// Adds an unsigned integer, which is given as big-endian bytes, in the machine's byte order, as OpenSSL expects it.
   func add(_ name: StaticString, number: [UInt8]) {
     let native = 1.littleEndian == 1 ? [UInt8](number.reversed()) : number
     let copy = native.withUnsafeBytes { own($0) }
@@ -42,7 +42,7 @@ final class OpenSSLParameters {
   }
 
   private func own(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer {
-    // One more zero byte, because OpenSSL reads some texts up to a NUL and ignores their count.
+    // The copy ends with an extra zero byte, because OpenSSL reads some texts up to a NUL and ignores their size.
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count + 1, alignment: 16)
     copy.copyMemory(from: bytes)
     copy[bytes.count] = 0

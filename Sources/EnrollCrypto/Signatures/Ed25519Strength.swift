@@ -5,7 +5,7 @@
 enum Ed25519Strength {
   static func check(_ key: [UInt8]) throws(CryptoError) {
     guard key.count == 32 else { throw CryptoError(.key, "an Ed25519 key has 32 bytes, not \(key.count)") }
-    // y, big-endian, without the sign bit of x.
+    // The coordinate y in big-endian order, without the bit for the sign of x.
     var y = [UInt8](key.reversed())
     y[0] &= 0x7F
     guard y.lexicographicallyPrecedes(modulus) else {
@@ -19,8 +19,8 @@ enum Ed25519Strength {
   /// The prime p = 2^255 - 19.
   private static let modulus: [UInt8] = [0x7F] + [UInt8](repeating: 0xFF, count: 30) + [0xED]
 
-  /// The values of y of the points whose order divides 8: 0, 1, -1, and the two values that points of order 8 have,
-  /// which are negatives of each other.
+  /// The y coordinates of the points whose order divides 8: 0, 1, -1, and the two y coordinates of the points of order
+  /// 8. Of these two, one is the negative of the other.
   private static let smallOrder: [[UInt8]] = [
     [UInt8](repeating: 0, count: 32),
     [UInt8](repeating: 0, count: 31) + [1],

@@ -1,5 +1,5 @@
-// One route: everything that the gateway knows about a method of a path. `Routes.swift` lists all routes. Dispatch,
-// lanes, limits, metrics and the table of docs/gateway/app.md read these values.
+// One route: everything that the gateway knows about a method of a path. `Routes.swift` lists all routes. The
+// dispatcher, the lanes, the limits, the metrics and the table in docs/gateway/app.md use these values.
 
 import EnrollRules
 import EnrollGatewayPages
@@ -23,16 +23,16 @@ struct Route: Sendable {
     }
   }
 
-  /// The readers of the answers: users get a failure as a page, programs as JSON.
+  /// Who reads the route's answers: users get a failure as a page, and programs get it as JSON.
   enum Audience: Sendable { case users, programs }
 
-  /// The resources that the answer may wait for.
+  /// The resources for which the answer may have to wait.
   enum Waiting: Sendable {
     case nothing
     case database
     /// The answer needs the database only if the request has a session cookie.
     case databaseWithSession
-    /// A provider, a mail server, a directory, or the hash of a password.
+    /// The answer may wait for a provider, a mail server, a directory, or the hash of a password.
     case provider
 
     func lane(of request: WebRequest) -> Lane {
@@ -60,17 +60,17 @@ struct Route: Sendable {
   let path: String
   let audience: Audience
   let waiting: Waiting
-  /// The limit by the client's address; nil if such requests are not limited. E-mails and passwords are limited where they are
-  /// used, because they are also limited for each person.
+  /// The limit for each client's address; nil if the route has no such limit. E-mails and password attempts are counted
+  /// in the steps instead, because they are also limited for each person.
   var limit: LimitKind?
   /// What the endpoint does, for docs/gateway/app.md, in Markdown with links from the top of the repository. nil for the pages
   /// and forms that only other pages link to.
   var about: String?
   /// Whether load balancers request the path, with any host name.
   var isProbe = false
-  /// Whether the route exists for this variable part of the path. The gateway calls this closure only if the
-  /// path does not support the request's method, to list the methods that exist. For all other requests, the
-  /// step itself refuses a path that does not exist.
+  /// Whether the route exists for this variable part of the path. The gateway calls this closure only if the path does
+  /// not support the request's method: the answer then lists the methods that the path supports. For all other
+  /// requests, the step itself refuses a path that does not exist.
   let exists: Existence
   let handler: Handler
 
@@ -112,7 +112,7 @@ struct Route: Sendable {
   }
 
   /// A route below `/v1/auth/{provider}`. An unknown provider is a failure.
-  /// - Parameter exists: which providers have the route.
+  /// - Parameter exists: says whether a provider has the route.
   static func provider(
     _ method: Method, _ path: String, for audience: Audience, waitsFor waiting: Waiting,
     limit: LimitKind? = nil, _ about: String? = nil,

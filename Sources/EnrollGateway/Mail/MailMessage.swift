@@ -1,7 +1,7 @@
 // An e-mail message: headers (RFC 5322), encoded words for texts in headers (RFC 2047), plain text and HTML as
-// alternatives (RFC 2046 §5.1.4). Both alternatives are in quoted-printable (RFC 2045 §6.7), so that no line is long
-// and no byte is above 127. Headers contain only checked addresses and encoded words, so a line break in a value cannot
-// inject a header.
+// alternatives (RFC 2046 §5.1.4). Both alternatives are encoded as quoted-printable (RFC 2045 §6.7), so that no line is
+// long and no byte is above 127. Headers contain only checked addresses and encoded words, so a line break in a value
+// cannot inject a header.
 
 import EnrollRules
 import EnrollGatewayPages
@@ -116,7 +116,7 @@ enum QuotedPrintable {
 }
 
 extension MailMessage {
-  /// The message as JSON; the outbox stores it sealed.
+  /// The message as JSON. The outbox seals this JSON and stores it.
   var json: JSON {
     .object([
       ("from", .string(sender)), ("to", .string(recipient)),

@@ -1,9 +1,9 @@
-// The counters of the gateway. All values of labels are known at the start, and no request adds a value.
+// The counters of the gateway. All values of the metrics' labels are known at the start: no request adds another value.
 
 import EnrollRules
 import EnrollHTTP
 
-/// The gateway's counters. Any thread may count.
+/// The gateway's counters. Any thread may increment them.
 public final class GatewayMetrics: StoreObserver {
   /// The result of a request to a provider.
   enum CallOutcome: String, CaseIterable, Sendable { case ok, refused, failed, unreachable }
@@ -61,7 +61,7 @@ public final class GatewayMetrics: StoreObserver {
     auditEntries.set(-1)
   }
 
-  /// - Parameter place: the place of the path in the table of routes.
+  /// - Parameter place: the index of the route's path in the table of routes.
   func answered(_ place: Int, _ lane: Lane, status: Int, nanoseconds: Int64) {
     requests.add(place * Self.classes.count + min(max(status / 100 - 1, 0), Self.classes.count - 1))
     durations[lane == .here ? 0 : lane == .database ? 1 : 2].add(nanoseconds: nanoseconds)
@@ -118,7 +118,7 @@ public final class GatewayMetrics: StoreObserver {
 
   // MARK: Exposition
 
-  /// - Parameter outside: samples of the host, the process and the key file.
+  /// - Parameter outside: further samples, about the host, the process and the key file.
   func text(with outside: [MetricSample]) -> String {
     var text = MetricsText()
     let known = [(Metric.mailsWaiting, mailsWaiting), (.auditEntries, auditEntries)]

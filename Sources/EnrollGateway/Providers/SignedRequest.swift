@@ -12,7 +12,7 @@ struct SignedRequest: Equatable {
   /// `user_id`, the user's id for this app.
   let subject: String
   let issued: UnixTime
-  /// 32 bytes that identify the request. Nobody without the request or the app secret can know them.
+  /// 32 bytes that identify the request. Only somebody with the request or the app secret can know these bytes.
   let signature: [UInt8]
 
   static let byteLimit = 4_096
@@ -41,7 +41,8 @@ struct SignedRequest: Equatable {
     guard payload["algorithm"]?.string.map({ ASCII.equals($0, "HMAC-SHA256") }) ?? false else {
       throw Self.refusal("algorithm is not HMAC-SHA256")
     }
-    // Facebook's scripts sign data for a browser with the same secret, at a sign-in or in a page in a frame.
+    // Facebook's scripts sign data for a browser with the same secret, when a user signs in, or for an app's page
+    // inside a frame.
     for name in ["code", "oauth_token"] where payload[name] != nil {
       throw Self.refusal("it has \(name), so it comes from a browser")
     }

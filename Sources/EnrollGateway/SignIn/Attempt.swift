@@ -1,6 +1,6 @@
-// A sign-in in progress, in its own sealed cookie. The gateway stores nothing until the provider has
-// answered, so any replica can handle the answer. Refused: a cookie that these keys did not seal, a cookie
-// that is older than ten minutes, and a cookie for another state.
+// A sign-in in progress, in its own sealed cookie. The gateway stores nothing until the provider has answered, so any
+// replica can handle the answer. Refused: a cookie that these keys did not seal, a cookie that is older than ten
+// minutes, and a cookie that belongs to another `state`.
 
 import EnrollRules
 import EnrollSteps
@@ -10,13 +10,14 @@ import EnrollHTTP
 
 struct Attempt: Equatable {
   var provider: String
-  /// The authorization request that waits for its answer: state, nonce and verifier.
+  /// The state, nonce and verifier of the authorization request that waits for its answer.
   var transaction: TransactionRecord
   /// When the attempt expires, in wall time: replicas share no other clock.
   var expires: UnixTime
-  /// The app that waits; nil for a browser.
+  /// The app that waits for the sign-in; nil if the user signs in with a browser only.
   var app: App?
-  /// Where the browser goes afterwards: a URL of the configured list, or a path of the gateway; nil for the account page.
+  /// Where the browser goes after the sign-in: a URL of the configured list, or a path of the gateway; nil for the
+  /// account page.
   var returnTo: String?
   var purpose: Purpose = .signIn
   var reauthentication: Reauthentication = .notRequested
@@ -28,7 +29,7 @@ struct Attempt: Equatable {
     /// With `max_age`: the provider authenticates the user again if it last did so more than ten minutes ago.
     case byAge
     /// With `prompt=login` in addition, after an answer whose `auth_time` did not prove a recent authentication. The
-    /// first request does not have `prompt=login`, because with it some providers ask the user again and again
+    /// first request does not have `prompt=login`, because some providers that get it ask the user again and again
     /// (Canaille 0.3.6 with a consent page).
     case byPrompt
   }
@@ -36,9 +37,9 @@ struct Attempt: Equatable {
   /// The purpose of the sign-in.
   enum Purpose: Equatable {
     case signIn
-    /// The identity is linked to this account.
+    /// The sign-in links the identity to this account.
     case link(account: AccountID)
-    /// The identity must belong to this account; the sign-in proves that the user is its owner.
+    /// The sign-in proves that the user owns this account: the identity must already belong to the account.
     case confirm(account: AccountID)
   }
 
@@ -55,7 +56,8 @@ struct Attempt: Equatable {
   /// The cookie lives longer than the attempt, so that a late answer gets the right failure, and the waiting
   /// app gets an error.
   static let cookieSeconds: Int64 = 1_200
-  /// The most sign-ins in progress in one browser, because the size of a request is limited.
+  /// The largest number of sign-ins in progress in one browser. There is a limit, because the size of a request is
+  /// limited.
   static let limit = 5
   private static let cookiePrefix = "__Host-enroll-signin-"
 
@@ -71,11 +73,12 @@ struct Attempt: Equatable {
 
   /// The limit in bytes for one cookie: browsers accept at most 4,096.
   static let byteLimit = 3_500
-  /// The limit in bytes for all these cookies: the server would refuse requests with larger headers.
+  /// The limit in bytes for all sign-in cookies of a browser together: the server would refuse requests with larger
+  /// headers.
   static let totalByteLimit = 9_000
 
-  /// The names of the cookies to delete, so that there is space for one more sign-in: the oldest cookies, at most ten
-  /// at a time.
+  /// The names of the cookies that must be deleted to make space for one more sign-in. These are the oldest cookies, at
+  /// most ten at a time.
   static func surplus(in request: WebRequest, beside newBytes: Int) -> [String] {
     let known = request.cookies.filter { $0.name.utf8.starts(with: cookiePrefix.utf8) }
     var bytes = known.reduce(newBytes) { $0 + $1.name.utf8.count + $1.value.utf8.count }
@@ -119,7 +122,7 @@ extension Attempt {
     try keys.seal(Secret(json.serialized()), for: .attempt, at: now, random: random)
   }
 
-  /// nil if these keys did not seal the text. The caller checks whether the attempt has expired.
+  /// Returns nil if these keys did not seal the text. The caller checks whether the attempt has expired.
   init?(sealed text: String, with keys: KeyRing) {
     guard let opened = keys.open(text, for: .attempt), let json = try? JSON.parse(opened.revealBytes()),
       let provider = json["provider"]?.string, let transaction = json["transaction"],

@@ -1,9 +1,9 @@
-// How requests are counted against the limits of a client or a person.
+// Functions that count requests against the limits for a client or a person.
 
 import EnrollHTTP
 
 extension Limits {
-  /// Counts a request, and ends its processing if it is over the limit.
+  /// Counts a request, and throws if the request exceeds the limit.
   /// - Throws: `.limited`: 429 with `Retry-After` (RFC 6585 §4).
   func count(_ kind: LimitKind, _ key: LimitKey) throws(Interruption) {
     guard case .refused(let seconds) = take(kind, key: key) else { return }
@@ -11,8 +11,8 @@ extension Limits {
   }
 
   /// Counts an e-mail, whether the address has an account or not.
-  /// - Returns: false if the address has had too many e-mails. The answer to the user must then be the same, but no e-mail is
-  ///   sent.
+  /// - Returns: false if too many e-mails were sent to the address. The answer to the user must then be the same, but
+  ///   no e-mail is sent.
   /// - Throws: `.limited` if the client has caused too many e-mails.
   func mayMail(_ email: EmailAddress, _ request: WebRequest) throws(Interruption) -> Bool {
     try count(.mail, .client(request.client))

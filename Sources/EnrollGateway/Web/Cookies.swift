@@ -1,11 +1,12 @@
-// Cookies (RFC 6265, draft-ietf-httpbis-rfc6265bis §4.1.3.2). All names of the gateway's cookies begin with `__Host-`: a
-// browser accepts them only over a secure connection, only from this host, and for every path. Refused: a name that occurs
-// twice, because the gateway cannot know which of the two is its own.
+// Cookies (RFC 6265, draft-ietf-httpbis-rfc6265bis §4.1.3.2). The names of all the gateway's cookies begin with
+// `__Host-`: a browser accepts such cookies only over a secure connection, only from this host, and only for every
+// path. If two cookies in a request have the same name, both are refused, because the gateway cannot know which of them
+// it has set.
 
 import EnrollRules
 import EnrollHTTP
 
-/// The value of one cookie in a request.
+/// The cookie that a request has under one name.
 enum Cookie: Equatable {
   case absent
   case value(String)

@@ -1,4 +1,5 @@
-// A limit for all callers together: requests without a session must not fill logs and disks.
+// A limit for the requests of all callers together. It exists because requests without a session must not fill logs and
+// disks.
 
 import EnrollRules
 import EnrollSteps

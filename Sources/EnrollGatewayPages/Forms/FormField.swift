@@ -1,6 +1,6 @@
 // The fields that users fill in. Each field has a label, a hint about the expected value, and an error beside it that
 // screen readers read with the field (WCAG 2.2, 3.3.1 and 3.3.2). `autocomplete` tells browsers what to fill in
-// (1.3.5). Passwords can be pasted.
+// (1.3.5). Users can paste passwords.
 
 /// An error in the value of a field.
 public enum FieldError: Sendable, Equatable {

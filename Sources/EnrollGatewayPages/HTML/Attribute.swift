@@ -25,10 +25,10 @@ struct Attribute: Sendable {
   // URLs.
   static func href(_ link: PageLink) -> Attribute { Attribute("href", .text(link.text)) }
   static func src(_ link: PageLink) -> Attribute { Attribute("src", .text(link.text)) }
-  /// One picture for all pixel densities.
+  /// Names one picture for all pixel densities.
   static func srcset(_ link: PageLink) -> Attribute { Attribute("srcset", .text(link.text)) }
   static func action(_ link: PageLink) -> Attribute { Attribute("action", .text(link.text)) }
-  /// The main content, for the skip link.
+  /// The target of the link that skips to the page's main content.
   static let hrefToMain = Attribute("href", .literal("#main"))
 
   // Literals.
@@ -48,7 +48,7 @@ struct Attribute: Sendable {
   static let post = Attribute("method", .literal("post"))
   static let hidden = Attribute("aria-hidden", .literal("true"))
   static let current = Attribute("aria-current", .literal("true"))
-  /// The empty text of a picture that adds nothing to the text beside it.
+  /// The empty alternative text of a picture that adds nothing to the text beside it.
   static let decorative = Attribute("alt", .literal(""))
 
   // Fields of forms.
@@ -58,7 +58,8 @@ struct Attribute: Sendable {
   }
   static func autocomplete(_ what: StaticString) -> Attribute { Attribute("autocomplete", .literal(what)) }
   static let required = Attribute("required", .none)
-  /// The gateway checks the fields itself, and shows errors in the page's language and beside the field.
+  /// Switches off the browser's checks: the gateway checks the fields itself, and shows errors in the page's language
+  /// and beside the field.
   static let noValidate = Attribute("novalidate", .none)
   static let invalid = Attribute("aria-invalid", .literal("true"))
   static func describedBy(_ name: StaticString, suffixes: [StaticString]) -> Attribute {
@@ -79,7 +80,7 @@ struct Attribute: Sendable {
     Attribute("dir", .literal(direction == .rightToLeft ? "rtl" : "ltr"))
   }
 
-  // Accessible names by reference to other elements.
+  // Attributes that name an element for screen readers by the ids of other elements.
   static func labelledBy(_ id: StaticString) -> Attribute { Attribute("aria-labelledby", .literal(id)) }
   static func labelledBy(_ prefixes: StaticString..., number: Int) -> Attribute {
     Attribute("aria-labelledby", .numbered(prefixes, number))

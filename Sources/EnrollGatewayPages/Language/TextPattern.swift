@@ -51,7 +51,7 @@ struct TextPattern: Sendable, Equatable {
 struct Phrase: Sendable {
   let pattern: TextPattern
   let values: [(Placeholder, String)]
-  /// Whether the page is written from right to left: then every value is isolated from the text around it.
+  /// Whether the page is written from right to left. If so, every value is isolated from the text around it.
   let isRightToLeft: Bool
 
   /// The text for titles and attributes.
@@ -66,8 +66,8 @@ struct Phrase: Sendable {
     return text
   }
 
-  /// If a value is missing, the placeholder itself is shown. That would be a defect of a page, which tests
-  /// detect by the braces.
+  /// The value of a placeholder. If the value is missing, the result is the placeholder itself. That would be a defect
+  /// of a page; tests find the defect, because they look for braces.
   func value(of placeholder: Placeholder) -> String {
     values.first { $0.0 == placeholder }?.1 ?? "{" + placeholder.rawValue + "}"
   }
@@ -85,7 +85,7 @@ extension HTML {
     }
   }
 
-  /// Writes a text from outside, isolated if necessary: a name, an address, a device.
+  /// Writes a text from outside, such as a name, an address or a device. It is isolated if necessary.
   mutating func isolated(_ value: String, always: Bool) {
     if always || value.utf8.contains(where: { $0 >= 0x80 }) {
       element(.bdi, text: value)

@@ -6,7 +6,8 @@
 public struct FormFrame: Sendable {
   public var action: PageLink
   public var token: FormToken
-  /// The destination after the form, sealed by the gateway; nil if there is no such field.
+  /// The field with the destination after the form, whose value the gateway has sealed; nil if the form has no such
+  /// field.
   public var destination: (name: String, value: String)?
 
   public init(action: PageLink, token: FormToken, destination: (name: String, value: String)? = nil) {
@@ -23,7 +24,7 @@ public struct EmailForm: Page {
     case register
     /// `/welcome/…`, for this address.
     case welcome(email: String, asksForPassword: Bool)
-    /// `/signin`, with a password or with a mailed link.
+    /// `/signin`, where the user enters a password or asks for a link by e-mail.
     case signIn(byPassword: Bool)
     /// `/signin/…`; `device` is the browser that asked for the link, if a different browser opened it.
     case confirmSignIn(email: String, device: String?)
@@ -37,7 +38,7 @@ public struct EmailForm: Page {
 
   public var purpose: Purpose
   public var frame: FormFrame
-  /// The values that the user entered before.
+  /// The values that the user entered before the form was shown again.
   public var email: String?
   public var name: String?
   public var emailError: FieldError?

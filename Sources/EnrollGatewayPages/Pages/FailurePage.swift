@@ -11,7 +11,7 @@ public struct FailurePage: Page {
   /// The choice of providers.
   public var otherWay: PageLink?
   public var start: PageLink?
-  /// The app that waits. The link to the app reports the failure.
+  /// The app that waits for the sign-in. The link to the app reports the failure to it.
   public var app: WaitingApp?
   /// A text by which the failure can be found in the log: the failure's name, the request's id, or both.
   public var reference: String?

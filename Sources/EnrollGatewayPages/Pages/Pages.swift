@@ -96,7 +96,7 @@ public struct PageContent: Sendable {
   }
 }
 
-/// An app that waits for the user.
+/// An app that waits until the user returns from the browser.
 public struct WaitingApp: Sendable, Equatable {
   /// The app's name for users.
   public var name: String

@@ -51,7 +51,7 @@ public struct Asset: Sendable, Equatable {
 }
 
 extension Asset {
-  /// Submits the form of a page. Without scripts the user clicks its button.
+  /// The script that submits the form of a page. In a browser without scripts, the user clicks the form's button.
   static let formSubmitter = Asset(
     "send", "js", type: "text/javascript; charset=utf-8", bytes: Array("document.forms[0].submit();\n".utf8))
 }

@@ -76,7 +76,7 @@ public struct Colour: Sendable, Hashable {
     return base * base * fifthRoot(base * base)
   }
 
-  /// Newton's method; the argument is between 0.005 and 1.
+  /// The fifth root by Newton's method. The argument is between 0.005 and 1.
   private static func fifthRoot(_ value: Double) -> Double {
     var root = 1.0
     for _ in 0..<24 {

@@ -33,7 +33,7 @@ extension Optional where Wrapped == any StoreObserver {
     }
   }
 
-  /// Reports a sign-in that began a session. A sign-in that began a code is not reported.
+  /// Reports a sign-in that began a session. A sign-in that made a code for an app is not reported.
   /// - Parameter surplus: the number of sessions that ended because the account had too many.
   func began(_ credential: CheckedCredential, ending surplus: Int) {
     guard case .session = credential else { return }

@@ -6,7 +6,7 @@ import EnrollGateway
 final class PostgreSQLDatabase: SQLDatabase {
   let pool: ConnectionPool<PostgreSQLConnection>
   let observer: (any StoreObserver)?
-  /// A connection only for checks, so that a check does not depend on the load.
+  /// A connection that only checks use, so that a check does not depend on the load.
   private let probes: ConnectionPool<PostgreSQLConnection>
 
   /// - Throws: as ``PostgreSQLStore/init(_:connections:statementMilliseconds:waitMilliseconds:observer:)``.
@@ -69,7 +69,7 @@ final class PostgreSQLDatabase: SQLDatabase {
   /// Checks nothing, because a server reports a full disk itself.
   func checkDiskSpace(at now: UnixTime) throws(StoreFailure) {}
 
-  /// - Parameter other: the pool to use; nil for the pool that all calls share.
+  /// - Parameter other: the pool whose connection is used; nil for the pool that all calls share.
   private func version(by other: ConnectionPool<PostgreSQLConnection>? = nil) throws(StoreFailure) -> Int64 {
     try attempt(.reading, by: other) { (connection, _) throws(SQLFailure) in
       try SQLFailure.asking { () throws(PostgreSQLError) in try PostgreSQLMigration.version(by: connection) }
@@ -77,7 +77,7 @@ final class PostgreSQLDatabase: SQLDatabase {
   }
 
   func migrate() throws(StoreFailure) -> [Int64] {
-    // If the schema is current, the user needs no right to create tables.
+    // The early return means that the database user needs no right to create tables if the schema is current.
     guard try version() < Migration.current else { return [] }
     let connection = try acquireLive()
     defer { pool.release(connection) }

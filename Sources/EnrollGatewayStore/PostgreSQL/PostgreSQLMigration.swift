@@ -16,7 +16,7 @@ enum PostgreSQLMigration {
     return tables == 1 ? try connection.number(Migration.versionQuery) : 0
   }
 
-  /// - Throws: `.schema` if the database has another schema than this program.
+  /// - Throws: `.schema` if the database has another schema version than this program.
   static func check(by connection: PostgreSQLConnection) throws(StoreFailure) {
     let found = try beforeCommit { () throws(PostgreSQLError) in try version(by: connection) }
     guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
@@ -48,7 +48,7 @@ enum PostgreSQLMigration {
     return pending.map(\.version)
   }
 
-  /// Runs `body` before COMMIT: an error then means that nothing was changed.
+  /// Runs a part of the migration that comes before COMMIT. If it fails, nothing in the database was changed.
   private static func beforeCommit<Result>(
     _ body: () throws(PostgreSQLError) -> Result
   ) throws(StoreFailure) -> Result {

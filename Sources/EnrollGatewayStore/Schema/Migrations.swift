@@ -1,6 +1,6 @@
 // The schema of the database as data: versions in order, each with its statements for both databases. Migrations only
 // add: new tables, new indexes, and new columns that may be null or have a default. So a program of the previous
-// version keeps working while replicas are replaced. A released version never changes.
+// version keeps working while replicas are replaced. The statements of a released version never change.
 
 import EnrollGateway
 
@@ -15,7 +15,7 @@ struct Migration: Sendable {
   /// The version that this program reads and writes.
   static var current: Int64 { all.last?.version ?? 0 }
 
-  /// The table of applied versions; both databases accept this text.
+  /// The statement that creates the table of applied versions. Both databases accept it.
   static let versionTable =
     "CREATE TABLE IF NOT EXISTS schema_versions (version bigint PRIMARY KEY, applied bigint NOT NULL)"
   static let versionQuery = "SELECT coalesce(max(version), 0) FROM schema_versions"

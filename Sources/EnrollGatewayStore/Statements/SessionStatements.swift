@@ -19,8 +19,8 @@ extension SQLStatement {
     \(liveSession) WHERE s.account = $1 AND s.expires > $2
     ORDER BY s.last_seen DESC, s.created DESC, s.id DESC LIMIT \(SessionLimits.most)
     """)
-  /// $1: the token's hash; $2: now; $3: a minute ago; $4: the session's new end. A use that another call has
-  /// recorded is not recorded again, and an ended session stays ended.
+  /// $1: the token's hash; $2: now; $3: a minute ago; $4: the session's new end. If another call has recorded a use
+  /// within this minute, nothing is recorded. A session that has ended is not changed.
   static let touch = SQLStatement(
     """
     UPDATE sessions SET last_seen = $2, expires = $4
@@ -28,14 +28,14 @@ extension SQLStatement {
     """)
   /// $1: the token's hash. Returns the account and the session's id.
   static let endSession = SQLStatement("DELETE FROM sessions WHERE token_hash = $1 RETURNING account, id")
-  /// $1: the session's id; $2: the account. Returns both in the order of ``endSession``.
+  /// $1: the session's id; $2: the account. Returns the account and the session's id, in this order, as ``endSession``.
   static let endSessionByID = SQLStatement(
     "DELETE FROM sessions WHERE id = $1 AND account = $2 RETURNING account, id")
-  /// $1: the account; $2: the hash of the token whose session stays, or null.
+  /// $1: the account; $2: the hash of the token whose session does not end, or null.
   static let endSessions = SQLStatement {
     "DELETE FROM sessions WHERE account = $1 AND token_hash \($0.isNot) $2"
   }
-  /// $1: the account. Spent codes stay, so that a second use is detected.
+  /// $1: the account. Codes that were used already are kept, so that a second use is detected.
   static let endCodes = SQLStatement("DELETE FROM app_codes WHERE account = $1 AND spent IS NULL")
   /// $1: the account. An unused link could sign the user in again.
   static let endLinks = SQLStatement(
@@ -82,12 +82,13 @@ extension SQLStatement {
 }
 
 enum SessionLimits {
-  /// The most live sessions of one account. A further session ends the session that was unused for the longest time.
+  /// The largest number of live sessions of one account. A further session ends the session that was unused for the
+  /// longest time.
   static let most = 100
   /// Appended to a query for an account's sessions: selects up to 1,000 sessions that have to end before one more begins.
   static let surplus =
     "ORDER BY last_seen DESC, created DESC, id DESC LIMIT 1000 OFFSET \(most - 1)"
-  /// Expired rows are deleted when three days have passed by both clocks, the gateway's and the database's: one wrong
-  /// clock alone cannot delete valid rows.
+  /// Expired rows are deleted when three days have passed both by the gateway's clock and by the database's clock: one
+  /// wrong clock alone cannot delete valid rows.
   static let keptSeconds: Int64 = 3 * 86_400
 }

@@ -1,4 +1,4 @@
-// The audit, the counters of rate limits, and the queue of provider tokens to revoke.
+// The store's calls for the audit, for the counters of rate limits, and for the queue of provider tokens to revoke.
 
 public import EnrollRules
 public import EnrollGateway
@@ -58,7 +58,7 @@ extension SQLStore {
       .integer(now.seconds), .integer((now + leaseSeconds).seconds), .integer(Int64(clamping: most)),
       .integer((now + 2 * RevocationTimes.longestPauseSeconds).seconds),
     ]
-    // The queue is almost always empty, and a read detects that without a lock.
+    // The queue is almost always empty, and a read can find that out without a lock.
     let waiting = try reading { (connection) throws(SQLFailure) in
       try connection.first(.anyRevocation, []) { $0.integer(0) }
     }

@@ -15,13 +15,13 @@ struct AnswerWriter {
     var persists = false
   }
 
-  /// The interim answer of RFC 9110 §10.1.1.
+  /// The interim answer to a request with `Expect: 100-continue` (RFC 9110 §10.1.1).
   static let continues = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
   /// The head that was written last.
   private(set) var bytes: [UInt8] = []
 
-  /// The headers of the settings as lines. Each is added to an answer unless the application sets the same header.
+  /// The headers of the settings as lines. Each line is added to an answer unless the application sets the same header.
   private let added: [(name: String, line: [UInt8])]
   private let date: ServerSettings.DateHeader
   private let allow: String
@@ -39,7 +39,7 @@ struct AnswerWriter {
     bytes.reserveCapacity(1_024)
   }
 
-  /// Whether an answer with this status has a body, and a length.
+  /// Whether an answer with this status has a body and a `Content-Length`.
   static func hasBody(_ status: Int) -> Bool { status != 204 && status != 304 }
 
   /// Writes the head into ``bytes``.

@@ -1,5 +1,5 @@
-// One answer. An application gives a complete answer at once. The answer also says how it is delivered, so that a server for
-// tests can be slow or close the connection early.
+// One answer. An application passes the complete answer to the server at once. The answer also says how the server
+// delivers it, so that a server for tests can be slow or close the connection early.
 
 public import EnrollRules
 
@@ -21,7 +21,8 @@ public struct WebResponse: Sendable, Equatable {
   /// The body. The server does not send it with status 204 or 304, nor to a `HEAD` request.
   public var body: [UInt8]
   public var delivery = Delivery.whole
-  /// How long the server waits before the first byte. The wait blocks no thread. At most a day; a negative value counts as 0.
+  /// How long the server waits before the first byte. The wait blocks no thread. The longest wait is a day; a negative
+  /// value counts as 0.
   public var delayMilliseconds: Int64 = 0
 
   public init(_ status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {

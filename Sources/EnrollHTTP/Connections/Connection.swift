@@ -11,13 +11,13 @@ final class Connection: LoopSocket, @unchecked Sendable {
   /// The event that the connection waits for, until `deadline`.
   private enum Waiting {
     case request, head, body, answer
-    /// The client has to receive its answer.
+    /// The server waits until the client has received the answer.
     case taking
     /// The connection is being closed: this side sends the rest of its answer and discards what the client sends.
     case ending
   }
 
-  /// The limit in bytes for further requests that a client may send while one is processed.
+  /// The limit in bytes for further requests that a client may send while one of its requests is processed.
   private static let heldLimit = 128 << 10
   /// If more than this many bytes of an answer are unsent, the next request waits.
   private static let unsentLimit = 64 << 10
@@ -41,14 +41,14 @@ final class Connection: LoopSocket, @unchecked Sendable {
   /// The properties of the request that is being processed.
   private var options = AnswerWriter.Options()
   private var delayed: WebResponse?
-  /// Requests since the client last waited for an answer.
+  /// The number of requests since the client last waited for an answer.
   private var pipelined = 0
   /// True if bytes follow the request that is being processed.
   private var hasMore = false
   private var discardedCount = 0
   private var isFirst = true
   private var isAdvancing = false
-  /// The client has closed its sending side.
+  /// True once the client has closed its sending side.
   private var isAtEnd = false
 
   private init(_ descriptor: Int32, _ peer: IPAddress?, isProxied: Bool, _ loop: EventLoop) {
@@ -98,7 +98,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
     }
   }
 
-  /// Keeps bytes that are not parsed yet. Reading stops while a request is processed: the client has to wait.
+  /// Keeps bytes that are not parsed yet. While a request is processed, reading stops.
   private func hold(_ bytes: UnsafeRawBufferPointer) {
     guard !bytes.isEmpty, waiting != .ending else { return }
     held.append(contentsOf: bytes)
@@ -140,14 +140,14 @@ final class Connection: LoopSocket, @unchecked Sendable {
     return passed
   }
 
-  /// The first byte of a request has arrived. The timeout of the first request began with the connection.
+  /// Called at the first byte of a request. For a connection's first request, the timeout began with the connection.
   private func beginRequest() {
     waiting = .head
     guard !isFirst else { return }
     deadline = ServerContext.deadline(afterMilliseconds: shared.limits.headerTimeoutMilliseconds)
   }
 
-  /// The client has closed its sending side. Buffered bytes are still sent; an answer that is not made yet is dropped.
+  /// The client closed its sending side: buffered bytes are still sent; an answer that is not made yet will be dropped.
   override func cameToEnd() {
     guard unsentCount > 0 else { return close() }
     setReading(false)
@@ -223,7 +223,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
     deliver(answer)
   }
 
-  /// Sends the answer. Whether the connection stays open is decided now: meanwhile the server may have begun to stop.
+  /// Sends the answer. Decides whether the connection stays open: the server may have begun to stop meanwhile.
   private func deliver(_ answer: WebResponse) {
     var bodyCount = options.isHead || !AnswerWriter.hasBody(answer.status) ? 0 : answer.body.count
     var persists = options.persists && !shared.isDraining
@@ -282,7 +282,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
 
   // MARK: Ending
 
-  /// Closes the sending side and keeps reading for a while: an immediate reset could destroy the unread answer.
+  /// Closes the sending side and keeps reading for a while: closing at once could destroy the unread answer by a reset.
   private func end() {
     waiting = .ending
     deadline = ServerContext.deadline(afterMilliseconds: shared.limits.idleTimeoutMilliseconds)
@@ -325,8 +325,8 @@ final class Connection: LoopSocket, @unchecked Sendable {
     close()
   }
 
-  /// The server stops: an idle connection closes now, a connection that processes a request closes after its answer.
-  /// The deadline of an incomplete request moves closer.
+  /// Called when the server stops. An idle connection closes now; a connection that processes a request closes after
+  /// its answer. The deadline of an incomplete request moves closer.
   func drain() {
     switch waiting {
     // The client may still be receiving its last answer.
@@ -338,8 +338,8 @@ final class Connection: LoopSocket, @unchecked Sendable {
     }
   }
 
-  /// Since when the server has waited for the client to send; nil while the application works or the client receives
-  /// its answer. A connection that is being closed counts as idle for ever.
+  /// The time since which the server has waited for the client to send; nil while the application works or the client
+  /// receives its answer. A connection that is being closed counts as idle for ever.
   var idleSince: Int64? {
     switch waiting {
     case .request, .head, .body: unsentCount > 0 ? nil : waitingSince

@@ -13,7 +13,7 @@ final class EventLoop: @unchecked Sendable {
   let base: OpaquePointer
   let shared: ServerContext
   let roster = ConnectionRoster()
-  /// The buffer for reads. Each read, of any connection, overwrites it.
+  /// The buffer for the reads of all connections. Each read overwrites it.
   let input: UnsafeMutableRawBufferPointer
   /// Writes the heads of answers into memory that it reuses.
   var writer: AnswerWriter
@@ -83,7 +83,7 @@ final class EventLoop: @unchecked Sendable {
       }, this)
     guard let wake, tick != nil, event_add(wake, nil) == 0 else { throw ServerError.outOfResources }
     isStarted = BackgroundThread.start { [self] in
-      // An exit of the process does not wait for this thread.
+      // `ExitBarrier` lets the process exit without waiting for this thread.
       ExitBarrier.allowingExit { _ = event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY) }
       runPosted()
       hasLeft.set()

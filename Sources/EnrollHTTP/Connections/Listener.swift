@@ -9,8 +9,8 @@ import EnrollPosix
 /// The listener of one address. It belongs to the thread of its loop.
 final class Listener {
   let port: Int
-  /// True while the listener accepts nothing because accept(2) failed, for example because no file descriptor is free.
-  /// Trying again at once would keep a processor busy.
+  /// True while the listener accepts nothing after accept(2) failed, for example because no file descriptor was free.
+  /// The pause exists because repeated tries without a pause would keep a processor busy.
   private(set) var isPaused = false
 
   private let listener: OpaquePointer
@@ -29,9 +29,9 @@ final class Listener {
     let made = withUnsafeMutablePointer(to: &place) { place in
       place.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic -> OpaquePointer? in
         guard evutil_parse_sockaddr_port(address, generic, &size) == 0 else { return nil }
-        // The port is at the same offset in addresses of both families.
+        // This is correct for IPv4, too: the port is at the same offset in addresses of both families.
         place.pointee.sin6_port = UInt16(truncatingIfNeeded: port).bigEndian
-        // The listener accepts nothing until it has a callback.
+        // The listener has no callback yet, and accepts nothing until it has one.
         return evconnlistener_new_bind(loop.base, nil, nil, flags, 1_024, generic, size)
       }
     }

@@ -1,7 +1,7 @@
 // Reads a chunked body while its bytes arrive (RFC 9112 §7.1). Chunk extensions are refused: no client needs them, and parsers
 // disagree on where they end.
 
-/// Reads one chunked body. Each call begins with the bytes that the last call did not consume.
+/// Reads one chunked body. Each call of `scan` must begin with the bytes that the last call did not consume.
 struct ChunkScanner {
   enum Outcome: Equatable {
     case needsMore
@@ -15,15 +15,15 @@ struct ChunkScanner {
     case dataEnd
   }
 
-  /// Reading tiny chunks costs the server more than sending them costs the client. So the chunk sizes and line ends
-  /// may have at most this many bytes more than the data.
+  /// The largest number of bytes by which chunk sizes and line ends together may exceed the data. There is a limit,
+  /// because reading tiny chunks costs the server more than sending them costs the client.
   private static let spareFraming = 4_096
 
   private var expected = Expected.size
   private var total = 0
   /// The number of bytes in chunk sizes and line ends.
   private var framing = 0
-  /// How many bytes of the trailer section were scanned, and where its current line starts.
+  /// The number of scanned bytes of the trailer section, and the position where its current line starts.
   private var trailerPosition = 0
   private var trailerLine = 0
 

@@ -51,7 +51,7 @@ struct IPAddress: Hashable, Sendable {
     let outcome = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
     }
-    // The port is at the same offset in addresses of both families.
+    // This is correct for IPv4, too: the port is at the same offset in addresses of both families.
     return outcome == 0 ? Int(UInt16(bigEndian: address.sin6_port)) : nil
   }
 

@@ -1,5 +1,5 @@
-// The user's identity, the account's data, the PIN and logout through a client. A call with a PIN takes most of a
-// second on purpose, because this makes guessing a PIN expensive.
+// The client's calls for the user's identity, the account's data, the PIN and logout. A call with a PIN takes nearly a
+// second on purpose: this makes it expensive to guess a PIN.
 
 public import EnrollRules
 public import EnrollSteps
@@ -17,8 +17,8 @@ extension Client {
   /// Asks the provider's userinfo endpoint with a valid token. A 401 is handled as in
   /// ``rejected(_:for:until:cancellation:)``: the token is renewed, and the request is sent once more. If the endpoint
   /// also refuses the new token, it accepts no token of this session; the session continues.
-  /// - Throws: if there is no access token, the error that says why (no request was sent then); `.rejected` after the
-  ///   second 401.
+  /// - Throws: the error that says why there is no access token, if there is none (then no request was sent);
+  ///   `.rejected` after the second 401.
   public func userinfo(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
     -> JSONObject
   {
@@ -58,7 +58,7 @@ extension Client {
   }
 
   /// Erases the session, informs the server, and returns the URL at which the browser ends the provider's session.
-  /// - Returns: no URL if the provider has no URL for a logout, or with `localOnly`.
+  /// - Returns: a result without a URL if the provider has no URL for a logout, or if `localOnly` is true.
   public func beginLogout(
     localOnly: Bool, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> SignOut {
@@ -96,8 +96,8 @@ extension Client {
     }
   }
 
-  /// The shortest wait for a lock of the store, even if the caller's deadline has passed. No save takes longer than
-  /// this, so the lock becomes free in this time.
+  /// The time for which an erasure waits for the store's lock at least, even if the caller's deadline has passed. No
+  /// save takes longer than this, so the lock becomes free within this time.
   private static var erasureNanoseconds: Int64 { 250_000_000 }
 
   /// Runs a step that erases the session first; only messages to servers may be sent later. If another process holds
@@ -109,8 +109,8 @@ extension Client {
   ) throws(EnrollError) -> SignOut {
     defer {
       tokens.forget()
-      // The deadline may have interrupted the sending of a message that the store did not accept. Only this process has
-      // such a message, so this process sends the message now.
+      // The deadline may have interrupted the sending of messages. If the store could not queue such a message, only
+      // this process has it, so this process sends the message now.
       if engine.outbox.hasUnqueuedMessages { outbox.send() }
       outbox.sendAfterLogoutWait()
     }
@@ -134,8 +134,8 @@ extension Client {
   /// need not be reported.
   public var providerTold: ProviderTold? { lastSignOut.withLock { $0?.providerTold } }
 
-  /// Processes the redirect that follows a logout. The revocation that waited for this redirect is sent on a thread of
-  /// the client.
+  /// Processes the redirect that follows a logout. A thread of the client then sends the revocation that waited for
+  /// this redirect.
   /// - Throws: `.unsolicited` if no logout of this client waits for this redirect.
   public func finishLogout(_ url: String) throws(EnrollError) {
     try requireOpen()

@@ -31,11 +31,11 @@ public struct ClientOptions: Sendable {
   public var keys = KeyPlan.file
   public var account = AccountName.default
   public var platform = Platform()
-  /// False if the host will call ``Client/platformReady()``. Until then requests for the state wait.
+  /// False if the host will call ``Client/platformReady()``. Until that call, every request for the state waits.
   public var isPlatformReady = true
   /// Renews tokens shortly before they are due, even without a call.
   public var renewsInBackground = false
-  /// Starts processes for the steps that must not end with this process; nil if this process runs these steps.
+  /// Starts processes for the steps that must not end with this process; nil if this process runs these steps itself.
   package var stepProcesses: (any StepProcesses)?
   /// The host's own transport; nil for libcurl.
   public var transport: (any Transport)?

@@ -1,4 +1,5 @@
-// Registration through a client: beginning a sign-in, processing its redirect however it arrives, and the state.
+// The client's calls for a registration: they begin a sign-in, process its redirect however it arrives, and return the
+// state.
 
 public import EnrollRules
 public import EnrollSteps
@@ -150,8 +151,8 @@ extension Client {
 
   /// Waits until a transaction is settled: by its loopback redirect, by ``resume(_:until:cancellation:)`` on another
   /// thread, or by another process. For a device transaction, this call polls the provider as often as the provider
-  /// allows. It also returns once another transaction of the account has ended with tokens: if one browser runs two
-  /// sign-ins, some providers resume the older one, and the newer one never gets an answer.
+  /// allows. The call also returns once another transaction of the account has ended with tokens: if one browser runs
+  /// two sign-ins, some providers resume the older one, and the newer one never gets an answer.
   /// - Throws: `.notFound` for an unknown transaction; `.transactionExpired`; the error that made the transaction fail;
   ///   `.deadlineExceeded` if the deadline passes first; the transaction then stays pending.
   public func awaitTransaction(
@@ -228,9 +229,8 @@ extension Client {
 
   /// Handles any URL that reaches the app: a redirect, a logout callback, an activation link, a fallback link, or none
   /// of these.
-  /// - Throws: as ``resume(_:until:cancellation:)`` and ``handleLink(_:until:cancellation:)``, except that
-  ///   `.unsolicited` and `.redirectMismatch` are return values, and so are a fallback's `.loginRequired` and related
-  ///   errors.
+  /// - Throws: as ``resume(_:until:cancellation:)`` and ``handleLink(_:until:cancellation:)``, but `.unsolicited` and
+  ///   `.redirectMismatch` are returned, not thrown; so are `.loginRequired` and related errors in a fallback link.
   public func handle(
     _ url: String, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> HandledURL {
@@ -312,7 +312,7 @@ extension Client {
     return state
   }
 
-  /// Reports that the host could not open the other app's link. The transaction fails.
+  /// Reports that the host could not open the link to the other app. The transaction fails.
   /// - Returns: the state `registrationFailed` (F), or the state of the session that existed before the transaction.
   /// - Throws: as ``App2AppStep/otherAppMissing(transactionID:)``.
   public func otherAppMissing(_ transactionID: TransactionID) throws(EnrollError) -> RegistrationState {

@@ -1,6 +1,6 @@
 // Open loopback redirects: each has a listener and a thread, which end when the transaction is settled, its deadline
-// passes, or the client is closed (R4). A code that was sent is still exchanged for its tokens: draining the client
-// waits for these threads.
+// passes, or the client is closed (R4). If a thread has already sent a code, it still finishes the exchange for tokens:
+// draining the client waits for these threads.
 
 import EnrollRules
 import EnrollSteps
@@ -73,7 +73,7 @@ struct LoopbackRedirects: Sendable {
 }
 
 extension EnrollError {
-  /// Whether the URL settles no transaction, now or later (R5, R6, R7, R12, R17).
+  /// Whether the error means that the URL settles no transaction, neither now nor later (R5, R6, R7, R12, R17).
   fileprivate var isAboutRedirect: Bool {
     switch code {
     case .unsolicited, .redirectMalformed, .redirectMismatch, .alreadySettled, .transactionExpired: true
@@ -84,7 +84,7 @@ extension EnrollError {
 }
 
 extension EnrollError {
-  /// Whether the error is one of the store, not of the provider.
+  /// Whether the error comes from the store, not from the provider.
   fileprivate var isAboutStore: Bool {
     switch code {
     case .storeLocked, .storeCorrupt, .storeRefused, .storeIO, .storeFull, .storeKey, .storeVersion, .busy:
@@ -125,7 +125,7 @@ extension Client {
   }
 
   /// Called when the user cancels: frees a configured port for the next sign-in of this or another program. A port that
-  /// the system chose stays open, because no other program needs it, and accepts a late redirect.
+  /// the system chose stays open, because no other program needs it, and can still accept a late redirect.
   func stopListening(for transactionID: TransactionID?) {
     guard (try? StrictURL(configuration.redirectURI))?.port != nil else { return }
     let listeners = loopbacks.withLock { redirects in
@@ -171,7 +171,7 @@ extension Client {
     }
   }
 
-  /// The pause before a redirect is processed again, doubled for each further attempt.
+  /// The pause before a redirect is processed for the second time. The pause doubles before each further attempt.
   private static var retrySeconds: Int64 { 1 }
   private static var longestRetrySeconds: Int64 { 30 }
 }

@@ -42,10 +42,10 @@ extension Client {
   }
 }
 
-/// State shared by the caller of a step and the step's thread. A class, because both reference it.
+/// The state that the caller of a step and the step's thread share. It is a class, because both reference it.
 private final class OneTimeStep<Value: Sendable>: Sendable {
   struct Ending {
-    /// Either the value or the error is set once the step has ended.
+    /// Once the step has ended, either the value or the error is set.
     var value: Value?
     var error: EnrollError?
     var callerStoppedWaiting = false
@@ -69,7 +69,8 @@ private final class OneTimeStep<Value: Sendable>: Sendable {
     return isWanted
   }
 
-  /// - Returns: neither value nor error if the step has not ended. In this case ``setResult(_:_:)`` will return false.
+  /// - Returns: the result of the step. It has neither a value nor an error if the step has not ended. In this case
+  ///   ``setResult(_:_:)`` will return false.
   func stopWaiting() -> Ending {
     ending.withLock { ending -> Ending in
       ending.callerStoppedWaiting = ending.value == nil && ending.error == nil

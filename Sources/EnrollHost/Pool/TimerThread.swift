@@ -1,6 +1,7 @@
 // The thread behind every timer of the process: it starts with the first timer, ends after the last timer, and sleeps
-// until the next timer is due. It waits by a clock that counts suspend (timerfd_create(2) on Linux), so that it need
-// not wake in between. Only a clock of the host or of a test may jump, so such a clock is read at intervals.
+// until the next timer is due. It waits with a clock that also counts suspended time (timerfd_create(2) on Linux), so
+// it need not wake in between. A clock of the host or of a test may jump, so the thread reads such a clock at
+// intervals.
 
 import CPosix
 import EnrollRules
@@ -12,9 +13,9 @@ final class TimerThread: @unchecked Sendable {
   // Unchecked: all state is only touched with `condition` held.
   struct Entry: Sendable {
     var due: Instant
-    /// The clock that measures `due`; nil for the system's clock.
+    /// The clock to which `due` refers; nil for the system's clock.
     var clock: (any Clock)?
-    /// The longest time until a jump of `clock` is noticed, in nanoseconds.
+    /// The longest time until the thread notices a jump of `clock`, in nanoseconds.
     var slice: Int64
     var run: @Sendable () -> Void
   }
@@ -152,7 +153,8 @@ private struct TimerHeap {
   }
 
   private var heap: [Timer] = []
-  /// The index of each ticket in the heap: thousands of callers may end at the same moment, and each removes its timer.
+  /// The index of each ticket in the heap. It makes removals fast: thousands of callers may end at the same moment, and
+  /// each removes its timer.
   private var places: [UInt64: Int] = [:]
 
   var first: Timer? { heap.first }

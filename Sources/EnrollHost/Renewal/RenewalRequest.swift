@@ -10,7 +10,7 @@ public struct RenewalRequest: Sendable {
   /// The epochs of the access tokens that the callers have. If the store has another epoch, the tokens were renewed
   /// already.
   public private(set) var epochs: [UInt64]
-  /// Renew even if the token is not due, and even if the provider could not be reached a moment ago.
+  /// Whether to renew even if the token is not due, and even if the provider could not be reached a moment ago.
   public private(set) var isForced: Bool
 
   public init(audience: TokenAudience? = nil, epochs: [UInt64] = [], isForced: Bool = false) {

@@ -1,6 +1,6 @@
 // Loads libcurl on its own thread while a renewal saves its record. Loading may take long, because the disk may be
-// slow. So a request that must not be abandoned once it was sent waits for this thread before it is sent: during that
-// wait it can still be abandoned.
+// slow. Some requests must not be abandoned once they are sent. Such a request waits for this thread before it is sent,
+// because during that wait it can still be abandoned.
 
 import EnrollSteps
 import EnrollPosix

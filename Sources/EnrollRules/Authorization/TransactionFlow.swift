@@ -1,25 +1,26 @@
-// The data of a transaction, which depends on the step that the transaction waits for. Values that work once (a
-// verifier, a session, a device code) become nil when the transaction is settled: the record of a settled transaction
-// has no secret that still works (R7).
+// The data of a transaction. Which data a transaction has depends on the step for which it waits. Values that work once
+// (a verifier, a session, a device code) become nil when the transaction is settled: the record of a settled
+// transaction has no secret that still works (R7).
 
 public import EnrollCrypto
 
 extension TransactionRecord {
-  /// The way to get tokens. Indirect, so that a record is copied as one reference, whatever data its flow has.
+  /// The way to get tokens. The enum is indirect, so that copying a record copies only one reference, whatever data its
+  /// flow has.
   public indirect enum Flow: Equatable, Sendable {
     /// The authorize request in the browser (OpenID Connect Core §3.1).
     case signIn(SignIn)
-    /// A registration that continues with a link in an e-mail (flows.md §3).
+    /// A registration that waits for a link in an e-mail (flows.md §3).
     case registration(EmailRegistration)
-    /// A link to an e-mail address, which returns as a redirect (flows.md §6).
+    /// A sign-in with a link that is sent to an e-mail address. The answer is a redirect (flows.md §6).
     case magicLink(MagicLink)
-    /// A code that the user types (flows.md §6); nil once the transaction is settled.
+    /// A sign-in with a code that the user types in the app (flows.md §6); nil once the transaction is settled.
     case oneTimeCode(OneTimeCode?)
     /// A sign-in with the help of another app on the device (flows.md §9).
     case app2app(App2App)
     /// A sign-in through a back end that acts on the app's behalf (flows.md §10).
     case bff(BFF)
-    /// A code that the user types on another device (RFC 8628); nil once the transaction is settled.
+    /// A sign-in with a code that the user types on another device (RFC 8628); nil once the transaction is settled.
     case device(Device?)
   }
 
@@ -29,8 +30,8 @@ extension TransactionRecord {
     public var request: CodeRequest
     /// The link that began the sign-in; nil if the host began the sign-in, or once the transaction is settled.
     public var cause: LinkCause?
-    /// Whether the only fallback was used, in this transaction or in the one before. This prevents an endless
-    /// loop (flows.md §4).
+    /// Whether the fallback, which is allowed once, was used in this transaction or in the transaction before it. This
+    /// prevents an endless loop (flows.md §4).
     public var hasFallenBack: Bool
 
     public init(_ request: CodeRequest, cause: LinkCause? = nil, hasFallenBack: Bool = false) {
@@ -57,7 +58,7 @@ extension TransactionRecord {
     public var isInBrowser: Bool
     /// Links that arrived for the registration and do not work any more.
     public var spentLinks: SpentLinks
-    /// Like ``SignIn/hasFallenBack``; a new e-mail link may fall back again.
+    /// Like ``SignIn/hasFallenBack``; after a new e-mail link, a fallback is allowed again.
     public var hasFallenBack: Bool
 
     public init(
@@ -70,7 +71,7 @@ extension TransactionRecord {
     }
   }
 
-  /// A link that was sent to an address.
+  /// A sign-in with a link that was sent to an e-mail address.
   public struct MagicLink: Equatable, Sendable {
     /// The authorize request as it was sent.
     public var request: CodeRequest
@@ -83,7 +84,7 @@ extension TransactionRecord {
     }
   }
 
-  /// A code that was sent to an e-mail address or a phone number.
+  /// A sign-in with a code that was sent to an e-mail address or a phone number.
   public struct OneTimeCode: Equatable, Sendable {
     /// The recipient.
     public var recipient: Recipient
@@ -103,7 +104,7 @@ extension TransactionRecord {
     /// The gateway's session; nil once the transaction is settled.
     public var session: Session?
 
-    /// The gateway's session, for which the other app returns an artefact.
+    /// The gateway's session. The other app ends it by returning an artefact.
     public struct Session: Equatable, Sendable {
       /// The gateway's id of the session.
       public var id: Secret
@@ -161,14 +162,14 @@ extension TransactionRecord {
     public var code: Secret
     /// The time between two polls.
     public var intervalSeconds: Int64
-    /// The pause before the next poll, which is not sent until the pause is over.
+    /// The pause before the next poll.
     public var notBefore: Expiry
     /// The key to which the tokens will be bound (RFC 9449); nil for Bearer tokens.
     public var dpopKey: DPoPKey?
     /// Proves that this app requested the code, as RFC 7636 does for a code in a redirect: Keycloak requires it of
     /// clients with PKCE. nil in a record of an earlier version.
     public var codeVerifier: Secret?
-    /// The number of polls in a row that were answered with status 500.
+    /// The number of consecutive polls that were answered with status 500.
     public var serverErrors: Int64 = 0
     /// The last response, as text for an error; nil before the first response.
     public var lastAnswer: String?
@@ -223,7 +224,7 @@ extension TransactionRecord {
     }
   }
 
-  /// The redirect with a state that the transaction waits for.
+  /// The redirect for which the transaction waits, if it is a redirect with a `state`; otherwise nil.
   public var redirect: AwaitedRedirect? {
     // This does not use `codeRequest`, because that would copy the whole request.
     switch flow {
@@ -234,19 +235,20 @@ extension TransactionRecord {
     }
   }
 
-  /// The redirect URI; nil for a flow without a redirect.
+  /// The redirect URI; nil if the flow ends without a redirect.
   public var redirectURI: String? {
     if case .app2app(let app2app) = flow { app2app.redirectURI } else { redirect?.uri }
   }
 
-  /// False for a loopback redirect: its listener ends with this process (R4).
+  /// Whether the transaction can still succeed after this process has ended. False for a loopback redirect, because its
+  /// listener ends with this process (R4).
   public var survivesProcess: Bool { !(redirect?.listensOnLoopback ?? false) }
 
   /// The registration type that the flow stores (flows.md §7, Captured values); nil if the flow stores none.
   package var registrationType: String? {
     switch flow {
     case .magicLink, .oneTimeCode: "PASSWORDLESS"
-    // A back end signs in with a connection that the user chose.
+    // A sign-in through a back end always uses a provider that the user chose, so it counts as a social sign-in.
     case .bff: "SOCIAL"
     case .signIn, .registration: codeRequest?.isSocial ?? false ? "SOCIAL" : nil
     case .app2app, .device: nil
@@ -270,8 +272,8 @@ extension TransactionRecord.EmailRegistration {
 }
 
 extension TransactionRecord.Flow {
-  /// Removes the values that work once. The state is kept until the deadline, to recognise a second redirect (R7), and
-  /// so are the used links.
+  /// Removes the values that work once. The `state` and the used links are kept until the deadline; with the `state`, a
+  /// second redirect is recognised (R7).
   mutating func spend() {
     switch self {
     case .signIn(var signIn):

@@ -1,7 +1,7 @@
-// The request with which the browser opens a back end that signs in on the app's behalf (flows.md §10). The app's
-// PKCE challenge is sent; its verifier is not. Pure: time and random bytes are arguments. Refused: a provider that is
-// not a plain path segment, and options that a back end does not support, because the response could not prove their
-// effect.
+// The request with which the browser opens a back end that signs in on the app's behalf (flows.md §10). The request
+// contains the app's PKCE challenge, but not the verifier. The functions are pure: time and random bytes are arguments.
+// Refused: a provider that is not a plain path segment, and options that a back end does not support, because the
+// response could not prove their effect.
 
 import EnrollCrypto
 

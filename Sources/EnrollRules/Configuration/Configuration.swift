@@ -1,7 +1,7 @@
 // The configuration of one provider and one client (flows.md §1). Configurations from code and from JSON pass the same
 // checks. Refused, with the key at fault: an `http` issuer that is not loopback, a redirect URI with a fragment, an
-// empty client id, an unknown key, and everything else that breaks a rule. Each property is a key of the table
-// (ConfigurationKey), which names, reads and checks it.
+// empty client id, an unknown key, and everything else that breaks a rule. Each property belongs to a key in the table
+// (ConfigurationKey); the table's row names, reads and checks the property.
 
 public import EnrollCrypto
 
@@ -23,35 +23,38 @@ public struct Configuration: Sendable {
   /// The issuer as the provider writes it in its discovery document and its tokens, byte for byte (R18). An issuer
   /// with `{tenantid}` as a segment of its path is a template: each token names the issuer of its own tenant.
   public package(set) var issuer: Issuer
-  /// The URL of the discovery document, if it is not below the issuer.
+  /// The URL of the discovery document, if it is not the usual URL below the issuer.
   public var discoveryURI: String?
-  /// The tenants (GUIDs) whose users may sign in, if ``issuer`` is a template; empty if the users of all tenants may.
+  /// The tenants (GUIDs) whose users may sign in, if ``issuer`` is a template; empty if the users of all tenants may
+  /// sign in.
   public var tenants: [String] = []
   /// The client id that the provider assigned to the app.
   public package(set) var clientID: ClientID
   /// The secret that the provider gave this native client. Every copy of the app has it, so it is public, not
-  /// confidential, and proves nothing (RFC 8252 §8.5); some providers require it (Google, GitHub). nil for none.
+  /// confidential, and proves nothing (RFC 8252 §8.5). Some providers require the secret anyway (Google, GitHub). nil
+  /// if there is no secret.
   public var clientSecret: Secret?
   /// How the secret is sent; nil for a method that the provider announces.
   public var tokenEndpointAuthMethod: ClientSecretMethod?
-  /// The client's own private key, with which it authenticates instead of with a secret (private_key_jwt); nil for
-  /// none.
+  /// The private key with which the client authenticates, instead of with a secret (private_key_jwt); nil if there is
+  /// no such key.
   public var clientKey: ClientKeySettings?
   /// The redirect URI: claimed https, a private scheme, or http to a loopback address or localhost (R3, R4). For a
   /// loopback redirect without a port the system chooses one. A private scheme without a dot causes a warning (R2).
   public package(set) var redirectURI: String
-  /// The URI to which the browser returns after the provider ended its own session; nil if it does not return.
+  /// The URI to which the browser returns after the provider ended its own session; nil if the browser does not return.
   public var postLogoutRedirectURI: String?
-  /// The provider's own logout, used instead of RP-Initiated Logout; nil for none.
+  /// The provider's own kind of logout, which is used instead of RP-Initiated Logout; nil if the provider has no such
+  /// kind.
   public var logoutDialect: LogoutDialect?
   /// The `prompt` of the authorize request after a logout or a retry, so that the user can choose another account.
   public var promptAfterLogout = PromptAfterLogout.login
-  /// The `prompt` of a sign-in for which the host sets no `prompt` (OpenID Connect Core §3.1.2.1); nil for none.
+  /// The `prompt` of a sign-in for which the host sets no `prompt` (OpenID Connect Core §3.1.2.1); nil for no `prompt`.
   public var prompt: String?
   /// The URI of the fallback link (flows.md §4).
   public var fallbackURI: String?
-  /// The scopes of every authorize request. EnrollKit adds no scope to a configured list, except `email` for
-  /// ``requireVerifiedEmail``; without `openid` there is no id_token.
+  /// The scopes of every authorize request. EnrollKit sends a configured list unchanged, except that
+  /// ``requireVerifiedEmail`` adds `email`. Without `openid` the provider sends no id_token.
   public var scopes = Defaults.scopes { didSet { hasDefaultScopes = false } }
   /// Whether ``scopes`` is the default, because no scopes were configured.
   public private(set) var hasDefaultScopes = true
@@ -76,12 +79,12 @@ public struct Configuration: Sendable {
   /// version.
   public var userAgent: String?
   /// Whether authorize requests are pushed (RFC 9126). With ``FeaturePolicy/auto`` they are pushed if the provider has
-  /// an endpoint for it, because the host sees no difference.
+  /// an endpoint for pushed requests. This is the default, because the host sees no difference.
   public var pushedRequests = FeaturePolicy.auto
   /// Whether tokens are bound to a key of this client (RFC 9449). With ``FeaturePolicy/always`` a sign-in that returns
-  /// a Bearer token is refused; a session that has one already keeps it.
+  /// a Bearer token is refused; a session that already has a Bearer token keeps it.
   public var dpop = FeaturePolicy.never
-  /// The algorithms of R21 with which id_tokens may be signed; nil for those algorithms of R21 that the provider
+  /// The algorithms of R21 with which id_tokens may be signed; nil means: the algorithms of R21 that the provider
   /// announces.
   public var idTokenAlgorithms: [SignatureAlgorithm]?
   /// Audiences that an id_token may name in addition to this client (R24); `*` allows any audience if `azp` is this
@@ -98,9 +101,10 @@ public struct Configuration: Sendable {
   public var registration = Registration.signIn
   /// The effect of an activation link (flows.md §3).
   public var activation = Activation.authorize
-  /// The template of the page that ``Activation/openPage`` opens; nil for the activation link itself (R10).
+  /// The template of the page that ``Activation/openPage`` opens; nil if it opens the activation link itself (R10).
   public var welcomePage: String?
-  /// False on a platform that is not a native app: the stand-in token is used (flows.md §7, state A `notNative`).
+  /// False if the app runs on a platform that is not native. Then the stand-in token is used (flows.md §7, state A
+  /// `notNative`).
   public var isNative = true
   /// The token that is used if ``isNative`` is false.
   public var standInToken: Secret?
@@ -109,28 +113,28 @@ public struct Configuration: Sendable {
   public var requiresConfirmation = true
   /// The endpoint of the host's own back end that says whether it knows the user (flows.md §7); nil for no check.
   public var registrationCheckURI: String?
-  /// Whether the back end must confirm the account. If false, only an answer about another user stops the sign-in;
-  /// other failures of the check are reported.
+  /// Whether the back end must confirm the account. If false, the sign-in fails only if the back end's answer is about
+  /// another user; other failures of the check are only reported.
   public var requireCheck = false
   /// The endpoint of the host's own back end that receives the confirmed profile; nil for none.
   public var profileUpdateURI: String?
   /// The endpoint of the host's own back end that receives failures; nil for none.
   public var errorReportURI: String?
-  /// Whether the user must have a verified e-mail address; adds the scope `email` (flows.md §7).
+  /// Whether the user must have a verified e-mail address. If true, the scope `email` is added (flows.md §7).
   public var requireVerifiedEmail = false
   /// Ways to register that the host presents (flows.md §1).
   public var choices: [RegistrationChoice] = []
-  /// Registration with the help of another app (flows.md §9); nil if the app does not use it.
+  /// The settings for a registration with the help of another app (flows.md §9); nil if the app does not use it.
   public var app2app: App2AppSettings?
-  /// A back end that signs in on the app's behalf (flows.md §10); nil if there is none.
+  /// The settings for a back end that signs in on the app's behalf (flows.md §10); nil if there is no such back end.
   public var bff: BFFSettings?
   /// The provider's API for one-time codes and links (flows.md §6); nil if the provider has none.
   public var passwordless: PasswordlessDialect?
-  /// The name of the parameter for the connection that the user chose (flows.md §6).
+  /// The name of the authorize request's parameter that has the connection that the user chose (flows.md §6).
   public var connectionParameter = Defaults.connectionParameter
   /// The content of the page that the browser shows after a loopback redirect (R4).
   public var returnPage = ReturnPage()
-  /// Whether http to a provider on loopback is allowed (R19), for development.
+  /// Whether http is allowed to a provider at a loopback address (R19). This is for development.
   public var allowsLoopbackHTTP = false
   /// A PEM file with the certificate authorities to trust instead of the system's.
   public var caFile: String?
@@ -165,7 +169,7 @@ public struct Configuration: Sendable {
     return configuration
   }
 
-  /// Checks each key by its row of the table. The first fault is reported.
+  /// Checks each key with the check in its row of the table. Throws the first fault.
   mutating func check() throws(ConfigurationFault) {
     tenants = tenants.map { ASCII.lowercased($0) }
     if requireVerifiedEmail {
@@ -178,7 +182,7 @@ public struct Configuration: Sendable {
     }
   }
 
-  /// The defaults of absent keys (flows.md §1, §8, R12).
+  /// The values that absent keys have (flows.md §1, §8, R12).
   public enum Defaults {
     /// The scopes for an id_token, a profile and a refresh token. A scope that the provider does not support is not
     /// requested (``Configuration/scopes(at:)``).
@@ -193,13 +197,14 @@ public struct Configuration: Sendable {
     public static let withoutExpirySeconds: Int64 = 300
     /// ``Configuration/withoutExpirySeconds`` for tokens that never expire: a century.
     public static let neverExpiresSeconds: Int64 = 100 * 365 * 86_400
-    /// The name that the majority of providers use for this parameter.
+    /// The name that most providers use for the parameter with the user's connection.
     public static let connectionParameter = "connection"
   }
 }
 
 extension Configuration {
-  /// The configured endpoints, if these include all that a sign-in needs; nil if discovery is needed.
+  /// The configured endpoints, if they include all endpoints that a sign-in needs; nil if they do not, so that
+  /// discovery is needed.
   var endpointsOfSignIn: (authorization: String, token: String)? {
     guard let endpoints, let authorization = endpoints.authorization, let token = endpoints.token,
       endpoints.jwks != nil || !Scopes.contains("openid", in: scopes)
@@ -220,7 +225,7 @@ extension Configuration {
     resource.flatMap { try? ResourceIdentifier($0, allowsLoopbackHTTP: allowsLoopbackHTTP) }
   }
 
-  /// The risk of the redirect URI, as text for a log; nil if there is none (R2).
+  /// The risk of the redirect URI, as text for a log; nil if there is no risk (R2).
   public var redirectWarning: String? {
     let colon = redirectURI.utf8.firstIndex(of: 0x3A) ?? redirectURI.utf8.endIndex
     let scheme = redirectURI.utf8[..<colon]

@@ -1,9 +1,10 @@
-// Reads one object of a configuration by its table of keys. Unknown keys, two spellings of one key, missing keys and
-// wrong types are refused here, so that the code that uses the values need not check them again.
+// Reads one object of a configuration with the table of the keys that the object may have. Unknown keys, two spellings
+// of one key, missing keys and wrong types are refused here, so that the code that uses the values need not check them
+// again.
 
 package import EnrollJSON
 
-/// An object whose keys and types were checked, with canonical names.
+/// An object of a configuration after its keys and types were checked. Its keys have their canonical names.
 package struct ConfigurationReader {
   private let members: JSONObject
 
@@ -59,7 +60,7 @@ package struct ConfigurationReader {
 }
 
 extension ConfigurationReader {
-  /// The value with canonical names, after its type was checked.
+  /// Checks the type of a value and returns it; keys of objects in it get their canonical names.
   private static func read(
     _ value: JSON, _ shape: ConfigurationKey.Shape, _ field: String
   ) throws(ConfigurationFault) -> JSON {
@@ -127,7 +128,7 @@ extension ConfigurationReader {
     EditDistance.hint(text, among: keys.flatMap { [$0.name] + $0.otherSpellings })
   }
 
-  /// A text of the host for an error: printable ASCII, shortened.
+  /// A text of the host in the form for an error: printable ASCII, shortened if it is long.
   private static func shown(_ text: String) -> String {
     PrintableText.bounded(text, maximumBytes: 64)
   }

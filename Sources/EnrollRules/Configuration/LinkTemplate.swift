@@ -1,5 +1,6 @@
-// A template of accepted links: the link in an e-mail, with the place of the activation token (flows.md §3). Links are
-// compared byte by byte (R9, R11). Refused: a token that is not a whole path segment or a whole query value.
+// A template of the links that are accepted: the text of the link in an e-mail, with a placeholder instead of the
+// activation token (flows.md §3). Links are compared byte by byte (R9, R11). Refused: a token that is not a whole path
+// segment or a whole query value.
 
 /// A claimed https or custom-scheme link with one `{activationToken}`, such as
 /// `https://app.example/welcome/{activationToken}`.
@@ -14,11 +15,11 @@ public struct LinkTemplate: Equatable, Sendable {
   /// The text after the token, as bytes of UTF-8.
   public let suffix: [UInt8]
 
-  /// - Throws: the fault of the template, as one sentence.
+  /// - Throws: a ``Problem``, which describes the fault of the template in one sentence.
   public init(_ text: String) throws(Problem) { try self.init(text, mayBeLoopback: false) }
 
-  /// - Parameter mayBeLoopback: whether the template may be an http URL to this device. This is for a page
-  ///   during development, never for a received link.
+  /// - Parameter mayBeLoopback: whether the template may be an http URL to this device. This is for the page that a
+  ///   template names during development. A received link is never such a URL.
   init(_ text: String, mayBeLoopback: Bool) throws(Problem) {
     let bytes = Array(text.utf8)
     let mark = Array(LinkTemplate.placeholder.utf8)
@@ -46,7 +47,7 @@ public struct LinkTemplate: Equatable, Sendable {
     self.suffix = suffix
   }
 
-  /// Why a text is not a template.
+  /// The reason why a text is not a template.
   public struct Problem: Error, Equatable, Sendable {
     /// The expectation that failed.
     public var text: String

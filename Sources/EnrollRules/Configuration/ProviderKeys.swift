@@ -1,4 +1,4 @@
-// The keys of a configuration for the provider, its client, and the resources that tokens are for.
+// The configuration keys that concern the provider, the client there, and the resources for which tokens are requested.
 
 import EnrollCrypto
 

@@ -13,7 +13,8 @@ public struct ProviderPreset: Sendable {
   let hosts: [String]
   /// The keys that a configuration with this preset needs in addition to the client id.
   public let requires: [String]
-  /// The configuration as JSON. A name in angle brackets, such as `<domain>`, is a placeholder for a part.
+  /// The configuration as JSON. A name in angle brackets, such as `<domain>`, is the placeholder of a part, that is, of
+  /// a value that the user of the preset provides.
   public let text: String
   /// The default values of optional parts.
   public let defaults: [(part: String, value: String)]
@@ -40,8 +41,8 @@ public struct ProviderPreset: Sendable {
     }
   }
 
-  /// Advice for an error, if EnrollKit has a preset for the provider and the configuration does not use it; empty
-  /// otherwise.
+  /// Advice for an error: to use the preset for this provider. It is empty if the configuration uses a preset, or if
+  /// EnrollKit has no preset for the provider.
   package static func advice(for configuration: Configuration) -> String {
     guard configuration.preset == nil, let preset = at(configuration.issuer) else { return "" }
     return "; EnrollKit knows this provider: configure provider \(preset.name)"
@@ -52,7 +53,7 @@ public struct ProviderPreset: Sendable {
   /// The keys of all parts of all presets.
   public static let partNames = partKeys.map { $0.name }
 
-  /// The keys of the required parts.
+  /// The keys of the parts that this preset requires.
   public var parts: [String] {
     Self.partKeys.map { $0.name }.filter { part in
       guard !defaults.contains(where: { ASCII.equals($0.part, part) }) else { return false }
@@ -64,14 +65,14 @@ public struct ProviderPreset: Sendable {
 // MARK: Expanding
 
 extension ProviderPreset {
-  /// The configuration completed with the preset that it names. Its own members take precedence; in `endpoints`,
-  /// `profile` and similar objects, each member takes precedence separately. A configuration without `provider` is
-  /// returned unchanged.
+  /// The configuration completed with the preset that it names. The configuration's own members take precedence over
+  /// the preset's. In `endpoints`, `profile` and similar objects, each member takes precedence separately. A
+  /// configuration without `provider` is returned unchanged.
   /// - Throws: for an unknown preset, for a part that is missing, malformed or of another preset, and for the issuer of
   ///   another provider.
   static func expanded(_ json: JSON) throws(ConfigurationFault) -> JSON {
     guard let object = json.object,
-      // An unknown key is reported as such by the reader, not as a missing part.
+      // If there is an unknown key, the reader reports it. Here it would be reported as a missing part.
       object.members.allSatisfy({ member in Configuration.keys.contains { $0.isSpelt(member.key) } })
     else { return json }
     guard let member = object["provider"] else {
@@ -110,8 +111,7 @@ extension ProviderPreset {
       case (.object(let written)?, .object(let value)):
         var both = try filled(.object(value), own).object ?? value
         for member in written.members {
-          // The host's member may have another spelling, so the preset's member, which has the canonical
-          // spelling, is removed.
+          // The host may spell this key differently, so the preset's member is removed: it has the canonical spelling.
           both[Self.canonical(member.key, in: Self.keys(of: key))] = nil
           both[member.key] = member.value
         }
@@ -190,7 +190,7 @@ extension ProviderPreset {
     return value
   }
 
-  /// The fault of a part; nil if the part is valid. Parts are checked because they are inserted into a URL without
+  /// The fault of a part; nil if the part is valid. Parts must be checked, because they are inserted into a URL without
   /// encoding.
   private static func problem(with value: String, as key: String) -> String? {
     if ASCII.equals(key, "clientId") {
@@ -225,7 +225,7 @@ extension ProviderPreset {
 // MARK: Names
 
 extension ProviderPreset {
-  /// The names between `<` and `>`, each once.
+  /// The names between `<` and `>`, without duplicates.
   private static func names(in text: String) -> [String] {
     var names: [String] = []
     for piece in text.utf8.split(separator: UInt8(ascii: "<")).dropFirst(
@@ -237,7 +237,7 @@ extension ProviderPreset {
     return names
   }
 
-  /// The key from which a part's value is derived.
+  /// The name of the configuration key that gives the value of a part.
   private static func source(of part: String) -> String {
     let derived = [("region", "userPool"), ("directory", "domain"), ("googleClient", "clientId")]
     return derived.first { ASCII.equals($0.0, part) }?.1 ?? part

@@ -1,4 +1,4 @@
-// The keys of a configuration for registration, for the host's own back end, and for other ways to sign in.
+// The configuration keys that concern registration, the host's own back end, and other ways to sign in.
 
 import EnrollCrypto
 

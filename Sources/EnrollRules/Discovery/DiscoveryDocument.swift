@@ -2,13 +2,13 @@
 
 import EnrollJSON
 
-/// A discovery document that is a JSON object; nothing else in it is checked yet.
+/// A discovery document that is a JSON object; its members are not checked yet.
 struct DiscoveryDocument {
   private let object: JSONObject
   private let allowsLoopbackHTTP: Bool
   /// ``ProviderPreset/advice(for:)``.
   private let advice: String
-  /// The optional members that cannot be used; they count as not announced.
+  /// The faults of optional members. These members count as absent.
   private(set) var unusable: [EnrollError] = []
 
   /// - Throws: `.server` for 5xx, 429 and 408; `.responseInvalid`, with the configured issuer, for another status and
@@ -39,7 +39,7 @@ struct DiscoveryDocument {
     advice = ProviderPreset.advice(for: configuration)
   }
 
-  /// The error text: what was expected, what was received, and what to check.
+  /// The text of an error. It says what was expected, what was received, and what the developer should check.
   private static func mismatch(_ got: String, _ configuration: Configuration) -> String {
     "expected the discovery document of \(PrintableText.bounded(configuration.issuer.text, maximumBytes: 200)) "
       + "at \(place(configuration)), got \(got): check "
@@ -83,7 +83,7 @@ struct DiscoveryDocument {
     return flag
   }
 
-  /// An endpoint: https, or http to loopback if the configuration allows it (R19).
+  /// The URL of an endpoint. It must be https, or http to a loopback address if the configuration allows that (R19).
   /// - Parameter own: the configured endpoint, which replaces the announced endpoint.
   func endpoint(_ name: String, unless own: String?) throws(EnrollError) -> String {
     if let own { return own }
@@ -114,7 +114,7 @@ struct DiscoveryDocument {
     }
   }
 
-  /// The methods to send a client secret, from a list of authentication methods.
+  /// The methods for sending a client secret, taken from the document's list of authentication methods.
   /// - Parameter usual: the result if the document has no such list.
   mutating func secretMethods(_ name: String, or usual: [ClientSecretMethod] = []) -> [ClientSecretMethod] {
     optionalTexts(name)?.compactMap { ClientSecretMethod(rawValue: $0) } ?? usual

@@ -1,8 +1,9 @@
 // A provider's documents, stored next to the records: its discovery document and its keys, as received. A new process
-// uses them without a request for as long as their headers allow (RFC 9111), and beyond that while the provider is
-// unreachable. Readers check them as if they had just been received from the network.
+// uses these documents without a request for as long as their headers allow (RFC 9111). If the provider is unreachable,
+// it uses them even longer. Readers check them as if they had just been received from the network.
 
-/// A provider and its trust settings: a document that was fetched with some trust settings is never used with others.
+/// Identifies a provider together with the trust settings for it: a document that was fetched with one set of trust
+/// settings is never used with another.
 public struct ProviderName: Equatable, Hashable, Sendable {
   /// The issuer, a line feed, and the transport's ``Transport/trust``.
   public let text: String
@@ -40,8 +41,8 @@ public struct KeptDocument: Equatable, Sendable {
 }
 
 extension KeptDocument {
-  /// When the document was fetched, by the clock of this boot; the earliest instant if it was fetched in another
-  /// boot.
+  /// The instant at which the document was fetched, by the clock of this boot; the earliest instant if it was fetched
+  /// in another boot.
   func fetched(at moment: Moment) -> Instant {
     guard freshness.bootID == moment.bootID else { return Instant(nanoseconds: .min) }
     return freshness.deadline.advanced(bySeconds: -freshness.lifetimeSeconds)
@@ -52,7 +53,7 @@ extension KeptDocument {
 }
 
 extension KeptDocument? {
-  /// Records the response to `request`: 200, or 304 for the kept document.
+  /// Records the response to `request`. Its status is 200, or 304 if the kept document is still current.
   package mutating func note(_ response: HTTPResponse, to request: HTTPRequest, at moment: Moment) {
     let freshness = Expiry(lifetimeSeconds: CacheControl.keptSeconds(of: response), from: moment)
     let tag = response.header("ETag")

@@ -1,4 +1,4 @@
-// The findings of a check of a provider, which needs no sign-in.
+// The findings of a check of a provider. The check needs no sign-in.
 
 /// One feature that an app needs from a provider, and whether the provider has it.
 public struct ProviderFinding: Equatable, Sendable {
@@ -36,7 +36,7 @@ public struct ProviderFinding: Equatable, Sendable {
   public var text: String
   /// The advice; nil for none.
   public var advice: String?
-  /// The key of the configuration to change; nil for none.
+  /// The key of the configuration that should be changed; nil if no change helps.
   public var key: String?
 }
 

@@ -1,12 +1,12 @@
-// The server's time, from the clock of this boot and the dates of responses (R25). A response to a request that only
-// this client sends is fresh. A document that anybody may fetch can come from a cache. The response may not say so,
-// and its date is then too early.
+// Computes the server's time from the clock of this boot and the dates of responses (R25). A response to a request that
+// only this client can send is always fresh. A document that anybody may fetch can come from a cache, possibly without
+// any sign of it; its date is then too early.
 
-/// This process's knowledge of a server's clock.
+/// What this process knows about a server's clock.
 package struct ServerTimes: Sendable {
-  /// The server's clock by responses that only this client requested.
+  /// The server's clock according to responses that no cache can have stored, because only this client requests them.
   private var answers = ServerClock()
-  /// The server's clock by the discovery document and the keys.
+  /// The server's clock according to the discovery document and the provider's keys, which may come from a cache.
   private var documents = ServerClock()
 
   package init() {}

@@ -10,7 +10,7 @@ extension EnrollError.Code {
     var summary: String
 
     /// - Parameters:
-    ///   - helps: what helps, unless the state or the end of a sign-in says otherwise.
+    ///   - helps: what helps after the error, unless the state or the end of a sign-in says otherwise.
     ///   - summary: one sentence for the documentation.
     ///   - advice: what the user or the developer does about the error, in Markdown. `make generate` reads it here for
     ///     docs/troubleshooting.md; the library does not contain it.

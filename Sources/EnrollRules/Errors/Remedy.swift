@@ -1,4 +1,4 @@
-// What may help after an error.
+// Values that say what may help after an error.
 
 extension EnrollError {
   /// Ways to make a failed renewal succeed.
@@ -7,7 +7,7 @@ extension EnrollError {
     case retry
     /// Wait: the provider has a problem, or asked for a pause.
     case wait
-    /// The user has to sign in: the session is over.
+    /// The user has to sign in again, because the session has ended.
     case registerAgain
   }
 
@@ -23,7 +23,7 @@ extension EnrollError {
     case verifyEmail
     /// Get an account from the host, then confirm again.
     case createAccount
-    /// The user cannot solve it: a developer has to.
+    /// The user cannot solve the error: a developer has to.
     case support
   }
 }

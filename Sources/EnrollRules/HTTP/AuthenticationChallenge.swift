@@ -1,6 +1,6 @@
-// `WWW-Authenticate` (RFC 9110 §11.6.1): one header or several, each with one or more challenges. A challenge has
-// parameters (tokens or quoted strings) or a token68. A header that breaks the grammar or repeats a parameter is
-// refused, never repaired.
+// `WWW-Authenticate` (RFC 9110 §11.6.1): a response has one or several such headers, and each has one or more
+// challenges. A challenge has parameters (tokens or quoted strings) or a token68. A header that breaks the grammar or
+// repeats a parameter is refused, never repaired.
 
 /// One challenge with which a server requests credentials.
 package struct AuthenticationChallenge: Equatable, Sendable {
@@ -54,7 +54,7 @@ private struct ChallengeReader {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// - Returns: nil if the value breaks the grammar, at the position ``at``.
+  /// - Returns: nil if the value breaks the grammar; ``at`` is then the position of the fault.
   mutating func challenges() -> [AuthenticationChallenge]? {
     var found: [AuthenticationChallenge] = []
     while true {
@@ -70,7 +70,7 @@ private struct ChallengeReader {
     }
   }
 
-  /// Reads the parameters up to the next challenge or the end.
+  /// Reads the parameters up to the next challenge or the end of the value.
   private mutating func parameters(into challenge: inout AuthenticationChallenge) -> Bool {
     while true {
       let start = at
@@ -98,7 +98,7 @@ private struct ChallengeReader {
     }
   }
 
-  /// Whether a parameter, which has an equals sign, comes next, and not a scheme.
+  /// Whether the next element is a parameter, not a scheme: only a parameter has an equals sign.
   private var isParameterNext: Bool {
     var ahead = self
     guard ahead.token() != nil else { return false }

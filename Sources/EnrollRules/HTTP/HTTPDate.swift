@@ -1,9 +1,9 @@
-// Dates in headers: `Date`, which gives the server's clock (R25), and `Retry-After`. All three forms of RFC 9110
-// §5.6.7 are read, as that section requires.
+// Reads dates in headers: in `Date`, from which the server's clock is known (R25), and in `Retry-After`. All three
+// forms of RFC 9110 §5.6.7 are read, as that section requires.
 
 public enum HTTPDate {
-  /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`; nil for
-  /// any other text. The day's name is not checked. A year of two digits is between 1970 and 2069.
+  /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov 6 08:49:37 1994`; The result
+  /// is nil for any other text. The day's name is not checked. A year of two digits is between 1970 and 2069.
   public static func parse(_ text: String) -> UnixTime? {
     let bytes = Array(text.utf8)
     if bytes.count == 24 { return asctime(bytes) }

@@ -1,6 +1,5 @@
-// The refusal by a token endpoint, or by an endpoint that follows its rules (RFC 6749 §5.2), classified by status, with
-// the server's own description. Some servers repeat the token in their description: such a description is not passed on
-// (R40).
+// The error for a refusal by a token endpoint, or by an endpoint with the same rules (RFC 6749 §5.2). Its kind depends
+// on the status, and it contains the server's own description. A description that repeats the token is dropped (R40).
 
 import EnrollJSON
 
@@ -35,7 +34,7 @@ package enum TokenEndpointError {
     let status = response.status
     let words = ServerWords(in: response)
     guard let code = words.code else {
-      // Glewlwyd answers some refusals with an empty body.
+      // These statuses are refusals even with an empty body, because Glewlwyd sends some refusals like that.
       let isRefusal = status == 400 || status == 401 || status == 403
       return EnrollError(
         isRefusal ? .oauth : .responseInvalid,
@@ -64,7 +63,7 @@ package enum TokenEndpointError {
     return response.sent.shown(errorCode: code)
   }
 
-  /// Replaces a code that does not look like a registered code: it may repeat a part of a secret, or a whole
+  /// Replaces a code that does not look like a registered code: such a code may contain a part of a secret, or a whole
   /// secret in another encoding (R40).
   static let otherError = "other_error"
 
@@ -84,7 +83,7 @@ struct ServerWords {
       description: response.sent.shown(description: members?["error_description"]?.string))
   }
 
-  /// The error of a resource server, from its `WWW-Authenticate` (RFC 6750 §3); else from the body.
+  /// Reads the error of a resource server from `WWW-Authenticate` (RFC 6750 §3), or else from the body.
   init(ofChallengeIn response: HTTPResponse) {
     let challenges = (try? AuthenticationChallenge.all(in: response)) ?? []
     guard let challenge = challenges.first(where: { $0.parameter("error") != nil }),
@@ -102,7 +101,8 @@ struct ServerWords {
     (self.code, self.description) = (code, description)
   }
 
-  /// The server's own text, such as `invalid_grant: Session not active`, without a full stop.
+  /// The code and the description in the server's own words, without a full stop, such as `invalid_grant: Session not
+  /// active`.
   var said: String {
     var end = description?.utf8[...]
     while let last = end?.last, last == 0x2E || last == 0x20,
@@ -118,7 +118,7 @@ struct ServerWords {
   var text: String { said.isEmpty ? "" : ": " + said }
 
   /// Whether the code says that the server has a problem. RFC 6749 §4.1.2.1 defines the two codes for redirects; some
-  /// servers send them from other endpoints.
+  /// servers also send them from other endpoints.
   var isTrouble: Bool {
     code.map { ASCII.equals($0, "temporarily_unavailable") || ASCII.equals($0, "server_error") } ?? false
   }
@@ -139,15 +139,15 @@ struct ServerWords {
 }
 
 extension TokenEndpointError {
-  /// Whether the text is a reason phrase (RFC 9110 §15) of one word. A phrase of several words is never a
-  /// valid code, so it needs no check.
+  /// Whether the text is a reason phrase (RFC 9110 §15) of one word. A phrase of several words needs no check here,
+  /// because it is never a valid code.
   private static func isReasonPhrase(_ code: String) -> Bool {
     ["Unauthorized", "Forbidden", "Conflict", "Gone", "Unavailable"].contains { ASCII.equals($0, code) }
   }
 }
 
 extension HTTPResponse {
-  /// Whether the refusal concerns a client secret (Google).
+  /// Whether the refusal's description is about the client secret, as Google's is.
   fileprivate var asksForSecret: Bool {
     (try? JSON.parse(body))?["error_description"]?.string.map {
       ASCII.contains(Array($0.utf8), "client_secret")
@@ -179,8 +179,8 @@ extension EnrollError {
     ["invalid_client", "unauthorized_client"].contains { ASCII.equals($0, code) }
   }
 
-  /// Whether the provider refuses the client, not the token: the client's configuration is wrong here or at the
-  /// provider, and the session continues.
+  /// Whether the provider refuses the client, not the token. The cause is then a wrong configuration of the client,
+  /// here or at the provider, and the session continues.
   package var isOurConfiguration: Bool {
     guard let oauthError else { return false }
     let codes = [

@@ -1,10 +1,10 @@
-// The claims about a user from several sources: id_token, userinfo, and the profile of an earlier id_token.
+// Combines the claims about a user from several sources: id_token, userinfo, and the profile of an earlier id_token.
 
 package import EnrollJSON
 
 extension JSONObject {
-  /// The claims of a renewed id_token. If it lacks claims whose scope was granted, they are added from the earlier
-  /// profile. Userinfo may be the only source of these claims, and is requested only at the sign-in.
+  /// The claims of a renewed id_token. If the id_token lacks claims whose scope was granted, these claims are added
+  /// from the earlier profile: their only source may be userinfo, which is requested only at the sign-in.
   package func keeping(_ before: JSONObject?, scopes: [String]) -> JSONObject {
     guard let before, lacksNames(of: scopes) else { return self }
     return completed(by: before)
@@ -15,7 +15,7 @@ extension JSONObject {
     completed(by: other) { !Scopes.contains($0, in: IDToken.protocolClaims) }
   }
 
-  /// Whether a claim of these scopes is missing that every user has (OpenID Connect Core §5.4).
+  /// Whether these claims lack one that every user has and that the scopes request (OpenID Connect Core §5.4).
   package func lacksNames(of scopes: [String]) -> Bool {
     let names = ["name", "given_name", "family_name", "preferred_username", "nickname"]
     return Scopes.contains("email", in: scopes) && self["email"] == nil
@@ -24,8 +24,8 @@ extension JSONObject {
 }
 
 extension IDToken {
-  /// Claims about a token, not about its user (RFC 7519 §4.1, OpenID Connect Core §2). Those of the id_token are
-  /// verified; userinfo's are not used.
+  /// Claims about a token, not about its user (RFC 7519 §4.1, OpenID Connect Core §2). In an id_token such claims are
+  /// verified; in userinfo they are ignored.
   static let protocolClaims = [
     "iss", "sub", "aud", "exp", "iat", "nbf", "jti", "nonce", "azp", "acr", "amr", "auth_time", "at_hash",
     "c_hash",

@@ -1,6 +1,6 @@
 // The id_token (OpenID Connect Core §2, §3.1.3.7), as three types: the received token, which proves nothing; the token
-// whose signature is verified; and the token that passed every rule. The only way from the first to the last is through
-// the signature and every rule.
+// whose signature is verified; and the token that passed every rule. A received token becomes a token of the last type
+// only if its signature and every rule are checked.
 
 public import EnrollCrypto
 public import EnrollJSON
@@ -48,7 +48,7 @@ public struct IDToken: Equatable, Sendable {
       if case .success = claims { true } else { false }
     }
 
-    /// Applies R21 to R27. Pure: neither network nor clock.
+    /// Applies R21 to R27. This is a pure function: it uses neither network nor clock.
     /// - Throws: `.keysUnavailable` if `keys` has no key with the token's `kid`; `.idTokenInvalid` for every other
     ///   fault.
     public func verify(
@@ -85,11 +85,11 @@ public struct IDToken: Equatable, Sendable {
     /// The bytes that were signed.
     package let payload: [UInt8]
     package let algorithm: SignatureAlgorithm
-    /// The only issuer for which the key signs; nil for any.
+    /// The only issuer for which the key may sign; nil if the key may sign for any issuer.
     fileprivate let keyIssuer: Issuer?
     fileprivate let claims: Result<IDTokenClaims, EnrollError>
 
-    /// `iat`, which is not checked yet; nil if the claims cannot be read.
+    /// The claim `iat`, which is not checked yet; nil if the claims cannot be read.
     package var claimedIssuedAt: UnixTime? { try? claims.get().issuedAt }
 
     /// Checks that the key may sign for the issuer. Tenants share a set of keys, but a key of one tenant may not sign
@@ -104,7 +104,7 @@ public struct IDToken: Equatable, Sendable {
         "its key is one of \(PrintableText.bounded(keyIssuer.text, maximumBytes: 256)), and iss is another")
     }
 
-    /// Applies R24 to R27. Pure: neither network nor clock.
+    /// Applies R24 to R27. This is a pure function: it uses neither network nor clock.
     /// - Throws: `.idTokenInvalid`.
     package func checked(against expected: IDTokenExpectations) throws(EnrollError) -> IDToken {
       let claims = try claims.get()
@@ -132,7 +132,7 @@ public struct IDToken: Equatable, Sendable {
 }
 
 extension IDToken {
-  /// The `sub` of an id_token, without verification. This is for a token that the host passes as a hint, which may
+  /// The `sub` of an id_token, without verification. It is for a token that the host passes as a hint; such a token may
   /// have expired long ago. nil if the token is not a signed JWT with a `sub`, for example because it is encrypted.
   static func subject(unproven token: Secret) -> String? { unprovenClaims(of: token)?["sub"]?.string }
 

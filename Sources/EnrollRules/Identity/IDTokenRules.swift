@@ -1,11 +1,11 @@
-// The rules about the claims of an id_token whose signature is verified (R24 to R27), each as one row: the claim and
-// its requirement. Each rule is independent of the others; SignatureRule.swift has R21 and R22.
+// The rules about the claims of an id_token whose signature is verified (R24 to R27), each as one row of a table: the
+// claim and its requirement. No rule depends on another. R21 and R22 are in SignatureRule.swift.
 
 import EnrollCrypto
 
 /// One rule about the claims.
 struct IDTokenRule: Sendable {
-  /// Returns the fault of an id_token by this rule; nil if there is none.
+  /// Applies a rule to an id_token: returns the token's fault; nil if the token obeys the rule.
   typealias Finding =
     @Sendable (IDTokenClaims, SignatureAlgorithm, IDTokenExpectations) throws(EnrollError) -> String?
 
@@ -55,7 +55,8 @@ extension IDTokenRule {
     if let party = claims.authorizedParty, !ASCII.equals(party, expected.clientID.text) {
       return "azp is \(PrintableText.bounded(party, maximumBytes: 128)), not \(expected.clientID)"
     }
-    // A renewed token follows an earlier token that was checked; the audience may have grown since then (R27).
+    // A renewed token follows an earlier token that was checked; its audience may have grown since then, so additional
+    // audiences are accepted here (R27).
     if expected.previous != nil { return nil }
     let known = [expected.clientID.text] + expected.trustedAudiences
     guard let other = claims.audience.first(where: { !Scopes.contains($0, in: known) }) else { return nil }
@@ -86,7 +87,7 @@ extension IDTokenRule {
     return "iat \(claims.issuedAt.seconds) is in the future \(expected.time)"
   }
 
-  /// Requires that the token belongs to this request (OpenID Connect Core §3.1.3.7, 11).
+  /// Requires that `nonce` proves that the token answers this request (OpenID Connect Core §3.1.3.7, 11).
   private static let nonce: Finding = { (claims, _, expected) throws(EnrollError) in
     guard let sent = expected.nonce else { return nil }
     guard let came = claims.nonce else { return "nonce is \(claims.absence(of: "nonce"))" }
@@ -118,7 +119,7 @@ extension IDTokenRule {
     }
     let latest = authTime + maxAge + expected.requestAgeSeconds
     if claims.issuedAt <= latest + IDTokenExpectations.serverToleranceSeconds,
-      // This second comparison is needed because a provider that always sends the same `iat` would pass the first.
+      // Without this second comparison, a provider could pass by sending the same `iat` for ever.
       expected.now <= latest + expected.toleranceSeconds
     {
       return nil
@@ -129,10 +130,11 @@ extension IDTokenRule {
   }
 
   /// Requires that `at_hash`, if present, matches the access token of the same response (OpenID Connect Core §3.1.3.6):
-  /// the left half of the hash that belongs to the token's algorithm.
+  /// `at_hash` must be the left half of the access token's hash, by the hash function of the token's algorithm.
   private static let accessTokenHash: Finding = { (claims, algorithm, expected) throws(EnrollError) in
     guard let came = claims.accessTokenHash, let accessToken = expected.accessToken else { return nil }
-    // EdDSA defines no hash: most providers use SHA-512, which is part of Ed25519; Glewlwyd uses SHA-256.
+    // For EdDSA no specification defines the hash function of `at_hash`. Most providers use SHA-512, which is part of
+    // Ed25519; Glewlwyd uses SHA-256.
     for digest in algorithm.isEdDSA ? [.sha512, .sha256] : [algorithm.digest] {
       let hash: [UInt8]
       do throws(CryptoError) { hash = try digest.hash(accessToken) } catch {
@@ -160,6 +162,6 @@ extension IDTokenRule {
 }
 
 extension IDTokenExpectations {
-  /// The time and its clock, for error texts.
+  /// The time with which the claims are compared, and its clock, as words for error texts.
   fileprivate var time: String { "at \(now.seconds) by \(clock), tolerating \(toleranceSeconds) s" }
 }

@@ -1,4 +1,4 @@
-// The issuer and the client id.
+// The types for an issuer and for a client id.
 
 /// A provider's issuer: the URL with which it identifies itself (RFC 8414 §2), including a slash at its end. An issuer
 /// with the segment `{tenantid}` in its path is a template: it identifies the provider for all its tenants, and each
@@ -17,8 +17,8 @@ public struct Issuer: ExactText {
       + path
   }
 
-  /// The URL of a well-known path, which is inserted between the issuer's host and its path without a final slash (RFC
-  /// 8414 §3.1).
+  /// The URL of a well-known path, which is inserted after the issuer's host and before the issuer's path; a slash at
+  /// the end of the issuer's path is removed (RFC 8414 §3.1).
   func url(ofWellKnownPath path: String) -> String {
     let slash = UInt8(ascii: "/")
     var rest = url(ofPath: "").utf8[...]
@@ -46,11 +46,11 @@ extension Issuer {
     return (all[..<start], all[start...].dropFirst(placeholder.count))
   }
 
-  /// Whether this is a template, for every tenant.
+  /// Whether this is a template for the issuers of all tenants.
   public var isTemplate: Bool { ASCII.contains(text.utf8.span, Self.placeholder) }
 
   /// The fault of the template; nil for a valid template, and for an issuer that is not a template. The placeholder
-  /// must be one whole segment of the path, once.
+  /// must occur exactly once, as one whole segment of the path.
   var templateProblem: String? {
     guard let (before, after) = template else { return nil }
     let slash = UInt8(ascii: "/")
@@ -78,8 +78,8 @@ extension Issuer {
     return tenants.isEmpty || Scopes.contains(ASCII.lowercased(tenant), in: tenants)
   }
 
-  /// Why a token with these `iss` and `tid` is not from this provider (R24); nil if it is from this provider. For a
-  /// template, `iss` must be the issuer of the token's own tenant.
+  /// The reason why a token with this `iss` and this `tid` is not from this provider (R24); nil if it is from this
+  /// provider. For a template, `iss` must be the issuer of the token's own tenant.
   /// - Parameters:
   ///   - tenant: `tid`; nil if the token has none.
   ///   - tenants: the tenants that are allowed; empty for all.
@@ -113,7 +113,7 @@ extension Issuer {
     return spellings.first { $0 != self }
   }
 
-  /// The tenant whose issuer is `other`, according to this template; nil if there is none.
+  /// The tenant whose issuer is `other`, according to this template; nil if no tenant has this issuer.
   private func tenant(of other: Issuer) -> String? {
     guard let (before, after) = template else { return nil }
     let text = Substring(other.text).utf8

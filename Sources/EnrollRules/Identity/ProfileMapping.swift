@@ -1,14 +1,14 @@
-// The profile of a provider without OpenID Connect (GitHub, Discord, X, Spotify): its endpoint, and its names for the
-// claims. The response of the endpoint becomes claims like those of userinfo (OpenID Connect Core §5.1).
+// The profile of a provider without OpenID Connect (GitHub, Discord, X, Spotify): where its endpoint is, and how it
+// names the claims. The endpoint's response is turned into claims like those of userinfo (OpenID Connect Core §5.1).
 
 package import EnrollJSON
 
-/// How a provider's description of a user becomes claims.
+/// Describes how to turn a provider's description of a user into claims.
 public struct ProfileMapping: Equatable, Sendable {
   /// The endpoint that describes the user, requested with the access token; nil for the provider's userinfo endpoint.
   public var endpoint: String?
   /// The paths of `sub`, such as `data.id`: names of members and indexes of arrays, with dots between them. The first
-  /// path with a value is used, here and below. A whole number becomes text.
+  /// path with a value is used; this applies to all members below, too. A whole number is converted to text.
   public var subject: [String]
   /// The paths of `name`.
   public var name: [String]
@@ -18,8 +18,8 @@ public struct ProfileMapping: Equatable, Sendable {
   public var emailVerified: [String]
   /// The paths of `picture`.
   public var picture: [String]
-  /// The endpoint with the addresses of a user without `email`: a list of objects with `email`, `primary` and
-  /// `verified` (GitHub).
+  /// The endpoint that lists the user's addresses, for a user whose description has no `email`: a list of objects with
+  /// `email`, `primary` and `verified` (GitHub).
   public var emailsEndpoint: String?
 
   public init(

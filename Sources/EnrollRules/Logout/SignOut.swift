@@ -29,7 +29,7 @@ public enum ProviderTold: Equatable, Sendable {
     if case .notPossible(let reason) = self { reason } else { nil }
   }
 
-  /// The combined result of two sign-outs: the result that matters more to the user.
+  /// The combined result of two sign-outs. It is the result of the two that matters more to the user.
   package func joined(_ other: ProviderTold?) -> ProviderTold {
     switch (self, other) {
     case (_, nil), (.notPossible, _), (_, .told): self
@@ -45,8 +45,8 @@ public enum ProviderTold: Equatable, Sendable {
 public struct SignOut: Equatable, Sendable {
   /// The URL at which the browser ends the provider's own session. Open this URL; nil if there is nothing to open.
   public var url: String?
-  /// Whether the provider knows; nil if there was nothing to report, because nobody was signed in, or only
-  /// this device was signed out.
+  /// Whether the provider knows of the sign-out; nil if there was nothing to report, because nobody was signed in, or
+  /// only this device was signed out.
   public var providerTold: ProviderTold?
 
   public init(url: String? = nil, providerTold: ProviderTold? = nil) {

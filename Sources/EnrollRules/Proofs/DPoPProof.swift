@@ -1,4 +1,5 @@
-// A proof that the sender of a request has the key (RFC 9449 §4.2): for one method, one URL and one moment.
+// A proof that the sender of a request has the key to which its token is bound (RFC 9449 §4.2). A proof is valid for
+// one method, one URL and one moment.
 
 public import EnrollCrypto
 import EnrollJSON
@@ -48,11 +49,12 @@ public enum DPoPProof {
 public struct DPoPRequest: Equatable, Sendable {
   public let method: String
   public let target: String
-  /// Scheme, host and port: a nonce is only sent to the server that issued it (§8.2).
+  /// Scheme, host and port of the URL. They identify the server, because a nonce is sent only to the server that issued
+  /// it (§8.2).
   package let origin: String
 
-  /// A request of the host. The path is used as it is sent, with dot segments and escapes; query and fragment are
-  /// removed.
+  /// The parts of a request that the host sends itself. The path is used as it is sent, with dot segments and escapes;
+  /// query and fragment are removed.
   /// - Throws: `.invalidArgument` for a method with characters other than letters, digits, `-` and `_`, and for a URL
   ///   that is not https (nor http to loopback), has user information, or has a byte in its path that no request can
   ///   have; nothing is repaired (R9).
@@ -88,7 +90,7 @@ public struct DPoPRequest: Equatable, Sendable {
     } ?? url.endIndex
   }
 
-  /// A request of EnrollKit; its URL was checked when it was configured or discovered.
+  /// The parts of a request that EnrollKit sends. Its URL was checked when it was configured or discovered.
   package init?(_ request: HTTPRequest) {
     guard let url = try? StrictURL(request.url) else { return nil }
     self.init(method: request.method.rawValue, url)

@@ -18,12 +18,12 @@ public struct Redirect: Equatable, Sendable {
   private var repeatsSessionToken = false
   private var repeatsDescription = false
 
-  /// The place of a parameter's value in the URL. Small, because a redirect is copied when it is passed on. No URL is
-  /// so long that its offsets do not fit (``StrictURL/maximumBytes``).
+  /// The place of a parameter's value in the URL. The type is small, because a redirect is copied when it is passed on.
+  /// 16 bits are enough for every offset in a URL (``StrictURL/maximumBytes``).
   private struct Value: Equatable {
     private var start: UInt16
     private var end: UInt16
-    /// Whether the value has escapes, so that its decoded bytes differ.
+    /// Whether the value contains escapes, so that it must be decoded.
     let isEncoded: Bool
 
     init(_ parameter: QueryParameter) {
@@ -129,7 +129,7 @@ public struct Redirect: Equatable, Sendable {
   }
 
   /// The provider's `error_description`, bounded and printable; nil if the parameter is repeated: some providers send
-  /// one parameter for each character, and none of the values is the description.
+  /// one `error_description` for each character, so no single value is the description.
   public var errorDescription: String? {
     guard !repeatsDescription else { return nil }
     return decoded(descriptionValue).map {
@@ -179,7 +179,8 @@ extension Redirect {
   private enum Name {
     case code, state, error, issuer, description, sessionToken, lifetime
 
-    /// Escapes in a name are decoded, too, so that `c%6Fde` is a second `code`.
+    /// Escapes in a parameter's name are decoded, too, so that `c%6Fde` counts as `code` (and as a repeated `code` if
+    /// there are both).
     init?(_ bytes: Span<UInt8>, _ name: Range<Int>) {
       guard ASCII.contains(bytes, name, 0x25) else {
         self.init(plain: bytes, name)

@@ -20,7 +20,7 @@ public enum RegistrationEvent: Equatable, Sendable {
   case advanced(transactionID: TransactionID, step: RegistrationState.Step)
   /// The host said that the user gave up. This is a hint: a late valid redirect still counts.
   case dismissed
-  /// The browser, link, app or code step failed.
+  /// The transaction failed in its step: browser, link, other app or code.
   case failed(EnrollError)
   /// A transaction failed or was cancelled while a session existed. The state returns to B `valid` (flows.md §6).
   case returnedValid
@@ -30,17 +30,18 @@ public enum RegistrationEvent: Equatable, Sendable {
   case returnedConfirmed
   /// Like ``returnedValid``, but the state returns to E `renewalFailed`.
   case returnedFailed(RegistrationState.RenewalFailure)
-  /// The registration check does not accept the access token, or knows no account; the tokens are kept.
+  /// The back end that checks the registration did not accept the access token, or knows no account. The tokens are
+  /// kept.
   case checkRefused(RegistrationState.RenewalFailure)
-  /// The registration check answers about another user.
+  /// The back end that checks the registration answered about another user.
   case checkMismatched(EnrollError)
   /// A transaction ended with tokens, which are stored as provisional.
   case tokensArrived(transactionID: TransactionID, profile: JSONObject)
   /// The user confirmed.
   case confirmed
-  /// The user wants to try again.
+  /// The user wants to try the registration again.
   case retried
-  /// Logout, deregistration or clearing: the tokens were deleted.
+  /// A logout, a deregistration or a call of `clear` deleted the tokens.
   case cleared
 
   /// The event without its payload.

@@ -1,6 +1,6 @@
-// The registration state machine as one table, from which the documentation's table and diagram are generated. There
-// is no `default`, so that a new event does not compile without its row. A test compares the table with
-// docs/states.md, for every pair of state and event.
+// The registration state machine as one table, from which the documentation's table and diagram are generated. The
+// table's `switch` has no `default`, so the code does not compile if a new event has no row. A test compares the table
+// with docs/states.md, for every pair of state and event.
 
 /// The transitions of flows.md §7.
 public enum TransitionTable {
@@ -33,13 +33,15 @@ public enum TransitionTable {
     let failed: [Kind] = [.renewalFailed, .registrationFailed]
     switch event {
     case .standInUsed: return Row(.notNative, from: [.starting, .notNative])
-    // Possible causes: another process signed in or renewed, or a step-up ended and the session continues.
+    // Why a valid token may be found in these states: another process signed in or renewed, or a step-up ended and the
+    // session continues.
     case .tokenValid:
       return Row(
         .valid, from: [.starting, .unregistered, .awaitingConfirmation, .authenticating] + failed,
         unchanged: active)
     case .tokenRenewed: return Row(.renewed, from: [.starting, .unregistered] + active + failed)
-    // A failed registration stays until the host or the user tries again: otherwise its error could vanish unread.
+    // The state of a failed registration stays until the host or the user tries again: otherwise nobody might read its
+    // error.
     case .tokenMissing:
       return Row(
         .unregistered,
@@ -92,8 +94,8 @@ extension RegistrationState {
     case .tokenMissing: return target == kind ? self : .unregistered
     case .renewalFailed(let failure): return .renewalFailed(failure)
     case .begun(let transactionID, let step):
-      // In the step `pin` tokens wait for the user, as in the state `awaitingConfirmation` (G): no other sign-in may
-      // begin.
+      // In the step `pin`, tokens wait for the user, as they do in the state `awaitingConfirmation` (G), so no other
+      // sign-in may begin.
       if case .authenticating(_, .pin) = self { throw illegal(event) }
       return .authenticating(transactionID: transactionID, step: step)
     case .advanced(let transactionID, let step):
@@ -107,7 +109,8 @@ extension RegistrationState {
       return .awaitingConfirmation(transactionID: transactionID, profile: profile)
     case .confirmed: return .active(.confirmed)
     case .retried:
-      // A code that was sent cannot be recalled: the state waits for the provider's response to the code (R15).
+      // After a code was sent, the user cannot stop its exchange: the state waits for the provider's response to the
+      // code (R15).
       if case .authenticating(_, .exchanging) = self { throw illegal(event) }
       return .unregistered
     case .dismissed: return .unregistered
@@ -115,7 +118,7 @@ extension RegistrationState {
     }
   }
 
-  /// The error for an illegal event: the request, the actual state, and what to do.
+  /// The error for an illegal event. It names what was requested, the actual state, and what to do.
   private func illegal(_ event: RegistrationEvent) -> EnrollError {
     let words =
       switch event.kind {

@@ -1,11 +1,11 @@
-// A client that EnrollKit registered at a server (RFC 7591 §3.2.1), as the store keeps it: sealed like an account,
-// under a name that says what the client was registered for.
+// A client that EnrollKit registered at a server (RFC 7591 §3.2.1), in the form that the store keeps. It is sealed like
+// an account, and its name says for what the client was registered.
 
 public import EnrollCrypto
 package import EnrollJSON
 
 /// The purpose of a registered client. Each resource, redirect URI and server has its own client. A client that was
-/// registered with some trust settings is not used with others.
+/// registered with one set of trust settings is not used with another.
 public struct RegistrationName: Equatable, Hashable, Sendable {
   /// The four arguments of `init` as text, separated by line feeds. No argument contains a line feed.
   public let text: String
@@ -25,18 +25,18 @@ public struct RegisteredClient: Equatable, Sendable {
   public var secretMethod: ClientSecretMethod?
   /// `client_secret_expires_at`, by the device's clock; nil if the secret never expires.
   public var secretExpiresAt: UnixTime?
-  /// The URL and token for deleting the client; nil if the server did not send them.
+  /// The URL and the token with which the client can be deleted; nil if the server did not send them.
   public var management: ClientManagement?
   /// The scopes with which the client was registered; the server grants the client no other scopes. Empty if
   /// it was registered without scopes.
   public var registeredScopes: [String] = []
-  /// The replaced clients, from the oldest to the newest. A client is replaced to get further scopes, and keeps its
-  /// session until the user has signed in with the new client.
+  /// The replaced clients, from the oldest to the newest. EnrollKit replaces a client when it needs further scopes. The
+  /// session of the replaced client continues until the user has signed in with the new client.
   public var former: [ClientID] = []
   /// When the client was registered, by the device's clock.
   public var registeredAt: UnixTime
-  /// The configuration for which the client was registered, as JSON without the client. A host can get it again
-  /// without a request.
+  /// The configuration for which the client was registered, as JSON without the client. From here a host can get the
+  /// configuration again without a request.
   public var configuration: String?
 
   package init(
@@ -55,7 +55,7 @@ public struct RegisteredClient: Equatable, Sendable {
     self.configuration = configuration
   }
 
-  /// Whether the client can be used: its secret has not expired, or it has no secret.
+  /// Whether the client can be used, because it has no secret or its secret has not expired.
   package func isUsable(at now: UnixTime) -> Bool { secretExpiresAt.map { now < $0 } ?? true }
 
   /// Whether the client may request these scopes.
@@ -81,9 +81,9 @@ public struct RegisteredClient: Equatable, Sendable {
   package var scopes: [String] { keys?["scopes"]?.array?.compactMap { $0.string } ?? [] }
 }
 
-/// The server's data for managing a client (RFC 7592 §3).
+/// The data with which a client can be managed at the server (RFC 7592 §3).
 public struct ClientManagement: Equatable, Sendable {
-  /// `registration_client_uri`: at the origin of the registration.
+  /// `registration_client_uri`, the URL of the client's registration. Its origin is that of the registration endpoint.
   public var uri: String
   /// `registration_access_token`, which authorizes the request that deletes the client.
   public var token: Secret

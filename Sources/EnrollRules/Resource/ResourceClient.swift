@@ -1,4 +1,5 @@
-// The result of a registration for a resource (flows.md §12): a complete configuration, and the origin of its client.
+// The result of a registration for a resource (flows.md §12): a complete configuration, and how the app became a client
+// of the server.
 
 public import EnrollJSON
 

@@ -5,8 +5,8 @@
 public struct ResourceDiscovery: Equatable, Sendable {
   /// The URL of the resource, as the host passed it.
   public let url: String
-  /// The resource that tokens are for. If metadata is published only for the whole server, this is the server's
-  /// origin.
+  /// The resource for which tokens are requested. If metadata is published only for the whole server, this is the
+  /// server's origin.
   public let resource: String
   /// The URL at which the resource's metadata was found; nil for a resource without metadata.
   public let metadataURI: String?
@@ -15,7 +15,7 @@ public struct ResourceDiscovery: Equatable, Sendable {
   /// The issuers that the resource names. For a resource without metadata, the issuer that the host chose, or the
   /// resource's origin.
   public let authorizationServers: [String]
-  /// The chosen issuer, whose metadata was read, in its own spelling.
+  /// The chosen issuer, whose metadata was read. The text is spelt as the issuer spells it in that metadata.
   public let issuer: String
   /// The page that the user is sent to.
   public let authorizationEndpoint: String

@@ -1,10 +1,10 @@
-// The values of an account that a host reads at once.
+// The values of an account that a host reads in one call.
 
 public import EnrollCrypto
 public import EnrollJSON
 
-/// The values of one account. All values except the last two belong to the confirmed session, and are nil if there is
-/// no such session.
+/// The values of one account. All values except the last two belong to the confirmed session; without such a session
+/// they are nil.
 public struct AccountSnapshot: Equatable, Sendable {
   /// The verified claims about the user who is signed in.
   public var profile: JSONObject?
@@ -29,7 +29,7 @@ public struct AccountSnapshot: Equatable, Sendable {
   /// sign-in waits.
   public var waiting: WaitingSignIn?
   /// How far the provider's clock is ahead of this device's, in seconds; nil if that is not known. Like ``waiting``,
-  /// it does not belong to the session.
+  /// this value does not belong to the session.
   public var serverClockOffsetSeconds: Int64?
 
   package init(

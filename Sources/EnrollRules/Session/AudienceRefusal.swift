@@ -1,4 +1,4 @@
-// The effect of the provider's refusal of an audience's token, and the errors that callers get.
+// What happens if the provider refuses a token for an audience, and the errors that callers then get.
 
 extension AccountRecord {
   /// The backoff of an audience after failures other than refusals; nil for the session's own token, because
@@ -7,7 +7,8 @@ extension AccountRecord {
     audience.flatMap { confirmed?.audiences[$0]?.backoff }
   }
 
-  /// Whether a renewal has failed since `before`, in a way that concerns this access token.
+  /// Whether this record shows a failure that `before` does not show, and that concerns the access token for this
+  /// audience.
   package func tellsFailure(after before: AccountRecord, for audience: TokenAudience?) -> Bool {
     backoff != before.backoff || refusal != before.refusal
       || refusal(for: audience) != before.refusal(for: audience)
@@ -19,8 +20,8 @@ extension EnrollError {
   private static let resourcesHint =
     "; if the provider issues tokens only for what the sign-in asked for, name the resource in resources and sign in again"
 
-  /// The error for a sign-in that the provider refuses because of the configured resources. It names the configuration
-  /// keys to check.
+  /// The error for a sign-in that the provider refuses because of the configured resources. The error names the
+  /// configuration keys that the developer should check.
   package var namingResourceKeys: EnrollError {
     EnrollError(
       code,
@@ -39,9 +40,9 @@ extension EnrollError {
   /// Whether the error refuses the requested resource (RFC 8707 §2).
   package var isAboutTarget: Bool { oauthError.map { ASCII.equals($0, "invalid_target") } ?? false }
 
-  /// If the provider keeps refusing and the access token has expired, only another sign-in gets a token. This does not
-  /// depend on the error code: some providers report the end of a session as an invalid request or an unknown client.
-  /// The session is kept nevertheless, because the provider may accept it again.
+  /// Adds advice to an error: if the provider keeps refusing and the access token has expired, the user has to sign in
+  /// again to get a token. This does not depend on the error code: some providers report the end of a session as an
+  /// invalid request or an unknown client. The session is kept nevertheless, because the provider may accept it again.
   package func advised(by refusal: RenewalRefusal, _ record: AccountRecord, at moment: Moment)
     -> EnrollError
   {

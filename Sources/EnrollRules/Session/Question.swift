@@ -1,5 +1,5 @@
-// The tokens that wait for the user's confirmation (flows.md §7, state G `awaitingConfirmation`), as the record shows
-// them.
+// The properties of a record that describe the tokens that wait for the user's confirmation (flows.md §7, state G
+// `awaitingConfirmation`).
 
 import EnrollJSON
 
@@ -9,7 +9,7 @@ extension AccountRecord {
     .tokensArrived(transactionID: waitingTransactionID, profile: provisionalProfile ?? JSONObject())
   }
 
-  /// The sign-in that waits, in the form for the host.
+  /// The sign-in that waits for confirmation, in the form that the host gets; nil if no sign-in waits.
   package var waiting: WaitingSignIn? {
     guard provisional != nil else { return nil }
     return WaitingSignIn(

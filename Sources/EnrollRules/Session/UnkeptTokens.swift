@@ -1,8 +1,8 @@
-// Tokens that leave the store, or were never stored: they are revoked (R35).
+// Tokens that are removed from the store, or were never stored. EnrollKit revokes such tokens (R35).
 
 package import EnrollJSON
 
-/// Tokens that leave the store, or were never stored, and their user.
+/// Tokens that are removed from the store, or were never stored, together with their user.
 package struct UnkeptTokens {
   package let tokens: TokenSet
   /// The subject; nil if neither a verified id_token nor a profile names a subject.

@@ -1,4 +1,4 @@
-// The outbox as JSON for the store.
+// Converts the outbox to JSON for the store, and back.
 
 import EnrollCrypto
 import EnrollJSON
@@ -25,7 +25,7 @@ extension OutboxEntry {
   init(json: JSON, _ place: String) throws(EnrollError) {
     let object = StrictObject(json, place)
     issuer = Issuer(object.string("issuer"))
-    // Absent in entries of earlier versions.
+    // Entries that an earlier version wrote have no sender.
     sender = try object.optional("sender").map { json throws(EnrollError) in
       try Sender(json: json, place + ".sender")
     }
@@ -39,7 +39,7 @@ extension OutboxEntry {
     }
     queued = object.time("queued")
     attempts = Int(truncatingIfNeeded: object.integer("attempts"))
-    // Absent in entries of earlier versions.
+    // Entries that an earlier version wrote lack these members.
     pause = object.optionalExpiry("pause")
     awaitedLogout = object.optionalString("awaitedLogout")
     isPauseAsked = object.optional("pauseAsked")?.bool ?? false

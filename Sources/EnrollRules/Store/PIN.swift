@@ -1,5 +1,5 @@
-// The PIN of an account (store.md, PIN): the record is sealed with the account's own key, which only the PIN opens. A
-// try is counted before the PIN is checked, so that nobody gets an extra try by killing the process.
+// The PIN of an account (store.md, PIN): the record is sealed with the account's own key, and only the PIN can decrypt
+// this key. A try is counted before the PIN is checked, so that nobody gets an extra try by killing the process.
 
 public import EnrollCrypto
 import EnrollJSON
@@ -50,16 +50,16 @@ public enum PINPolicy {
     }
   }
 
-  /// The pause after this many wrong tries in a row: no pause after the first two, then 30 s, which doubles with each
-  /// further try up to an hour.
+  /// The pause in seconds after this many wrong tries in a row. There is no pause after the first two tries. After the
+  /// third it is 30 s, and it doubles with each further try, up to an hour.
   public static func pauseSeconds(afterTries tries: Int64) -> Int64 {
     tries < 3 ? 0 : min(3600, 30 << min(tries - 3, 10))
   }
 }
 
-/// The operation that the right PIN allows.
+/// An operation that is done once the right PIN was given.
 public enum PINChange: Equatable, Sendable {
-  /// The account is unlocked in this process.
+  /// Unlocks the account in this process.
   case unlock
   /// This PIN replaces the old one.
   case replace(Secret)
@@ -67,8 +67,8 @@ public enum PINChange: Equatable, Sendable {
   case remove
 }
 
-/// The data of a PIN that are stored outside the record's seal: how to derive the key from the PIN, and the number of
-/// tries.
+/// The data of a PIN that are stored unsealed beside the record: they say how to derive the key from the PIN, and how
+/// many tries there were.
 public struct PINEnvelope: Equatable, Sendable {
   /// The cost of scrypt: N = 2^`cost`, r = 8, p = 1 (RFC 7914).
   public static let cost: Int64 = 17
@@ -79,7 +79,7 @@ public struct PINEnvelope: Equatable, Sendable {
   public var wrappedKey: [UInt8]
   /// The number of tries since the last right PIN.
   public var tries: Int64 = 0
-  /// No try is checked before this pause ends.
+  /// The pause after a wrong PIN. No try is checked before it ends.
   public var pause: Expiry?
 
   public init(salt: [UInt8], wrappedKey: [UInt8]) {
@@ -93,8 +93,8 @@ public struct PINEnvelope: Equatable, Sendable {
   /// Seconds until a try is checked; 0 if it is checked at once.
   public func secondsToWait(at moment: Moment) -> Int64 {
     guard let pause else { return 0 }
-    // A date that was set back does not lengthen the pause. A reboot does not shorten the pause, because the date
-    // decides after a reboot.
+    // The pause is never longer than its whole length, even if somebody set the date back. A reboot does not shorten
+    // the pause, because after a reboot the date decides.
     return min(max(0, pause.secondsLeft(at: moment)), pause.lifetimeSeconds)
   }
 

@@ -1,8 +1,8 @@
-// Everything in the store has the number of its form, which is the version of its format: the documents of
-// accounts, the outbox and the installation id, the `keys` file, and the sealing of the first three. A
-// program writes the newest form that it knows. It upgrades a file in an older form while it reads the file,
-// step by step, each step from one form to the next. The next save, which replaces the whole file, writes the
-// new form. A file in a newer form is refused and left as it is.
+// All content of the store says in which form it is written. A form is the version of a format, and is identified by a
+// number. There are forms for the documents of accounts, the outbox and the installation id, for the `keys` file, and
+// for the sealing of the first three. A program writes the newest form that it knows. It upgrades a file in an older
+// form while it reads the file, step by step, each step from one form to the next. The next save, which replaces the
+// whole file, writes the new form. A file in a newer form is refused and left as it is.
 //
 // To change a form, raise its number and add the step from the previous form here.
 
@@ -19,7 +19,7 @@ package struct StoreForm<Content>: Sendable {
   /// The number of the form that is written.
   package let newest: Int64
   /// The steps in the order of the forms: the first step upgrades the oldest form that can be read, and the last step
-  /// gives the newest form.
+  /// results in the newest form.
   private let steps: [Step]
 
   package init(_ name: String, newest: Int64, _ steps: [Step] = []) {

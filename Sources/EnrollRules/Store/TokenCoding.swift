@@ -1,4 +1,4 @@
-// Tokens, their expiry and their verified claims, as JSON for the store.
+// Converts tokens, their expiry and their verified claims to JSON for the store, and back.
 
 import EnrollCrypto
 import EnrollJSON
@@ -98,7 +98,7 @@ extension Expiry {
     return .object(object)
   }
 
-  /// - Parameter object: the object to read. Its creator calls ``StrictObject/end()``.
+  /// - Parameter object: the object to read. The caller, which made the object, calls ``StrictObject/end()``.
   init(_ object: StrictObject) {
     expiresAt = object.time("expiresAt")
     deadline = Instant(nanoseconds: object.integer("deadline"))

@@ -54,7 +54,7 @@ public enum Base64URL {
   private static func encode(_ bytes: Span<UInt8>, into text: UnsafeMutableBufferPointer<UInt8>) -> Int {
     var read = 0
     var count = 0
-    // Uses six of the eight loaded bytes.
+    // Loads eight bytes, of which it encodes six.
     while bytes.count - read >= 8 {
       let group =
         UInt64(bigEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: read, as: UInt64.self)) >> 16
@@ -86,7 +86,7 @@ public enum Base64URL {
     var refused: UInt64 = 0
     var read = 0
     var count = 0
-    // Eight bytes are stored; the next six overwrite the last two.
+    // Each group gives six bytes, but eight are stored. The next group overwrites the last two of them.
     while text.count - read >= 8, bytes.count - count >= 8 {
       let characters = Characters(
         word: UInt64(bigEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: read, as: UInt64.self)))
@@ -109,14 +109,15 @@ public enum Base64URL {
         group <<= 8
         count += 1
       }
-      // The remaining bits belong to no byte, and must be 0.
+      // The bits that remain belong to no byte, so they must be 0.
       refused |= group & 0xFFFF_FFFF_FFFF
     }
     return (refused == 0, count)
   }
 
-  /// Eight characters in one word, the first one in its highest byte. They are encoded and decoded by arithmetic
-  /// only, all at once: a table or a branch for each kind of character would leak a secret through its running time.
+  /// Eight characters in one word, the first one in its highest byte. All eight characters are encoded or decoded at
+  /// once, by arithmetic only: a table or a branch for each kind of character would leak a secret through its running
+  /// time.
   private struct Characters {
     var word: UInt64
 
@@ -142,7 +143,8 @@ public enum Base64URL {
       var values = group & 0xFF_FFFF | (group & 0xFFFF_FF00_0000) << 8
       values = values & 0x0000_0FFF_0000_0FFF | (values & 0x00FF_F000_00FF_F000) << 4
       values = values & 0x003F_003F_003F_003F | (values & 0x0FC0_0FC0_0FC0_0FC0) << 2
-      // The distance between a character and its value: for A, then for a, 0, - and _.
+      // The difference between a character and its value. It begins as the difference for `A`; for values from the
+      // groups of `a`, `0`, `-` and `_` it is changed below.
       var distance = Self.each(0x41)
       distance ^= Self.mask(Self.least(values, 26)) & Self.each(0x41 ^ 0x47)
       distance ^= Self.mask(Self.least(values, 52)) & Self.each(0x47 ^ 0xFC)

@@ -10,14 +10,14 @@ public enum PercentEncoding {
     }
   }
 
-  /// `text` with all bytes except the unreserved ones as `%XX`.
+  /// The text in which every byte that is not an unreserved character is written as `%XX`.
   public static func encode(_ text: String) -> String {
     var bytes: [UInt8] = []
     append(text.utf8, to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Appends `source`, encoded; with `plusForSpace` a space becomes `+`, as in forms.
+  /// Appends `source` in encoded form. With `plusForSpace`, a space is encoded as `+`, as in forms.
   static func append(
     _ source: some Sequence<UInt8>, to bytes: inout [UInt8], plusForSpace: Bool = false
   ) {

@@ -1,12 +1,12 @@
-// The parameters of a query as ranges of the text, without copying a value until it is needed; and the query of an
-// endpoint.
+// Reads the parameters of a query as ranges of its text, so that a value is copied only when it is needed. Also adds a
+// query to the URL of an endpoint.
 
 /// The next `name=value` pair of a query that ``StrictURL`` has parsed. Empty pairs are skipped.
 struct QueryParameter {
   var name: Range<Int>
   /// The value, without the equals sign; empty if there is no equals sign.
   var value: Range<Int>
-  /// Whether the value has `%` or `+`, so that its decoded bytes differ.
+  /// Whether the value contains `%` or `+`, so that it must be decoded.
   var isEncoded = false
 
   /// - Parameter rest: the rest of the query; the pair is removed from it. The initializer returns nil at the end.
@@ -39,7 +39,7 @@ struct QueryParameter {
     rest = index..<end
   }
 
-  /// The index of the byte that ends the name, `=` or `&`; or the end of the query.
+  /// The index of the `=` or `&` that ends the name; the end of the query if there is neither.
   @inline(__always)
   private static func separator(in query: Span<UInt8>, from start: Int) -> Int {
     var index = start
@@ -71,8 +71,8 @@ struct QueryParameter {
   }
 }
 
-/// Adds a query to an endpoint, and keeps the query that the endpoint has (RFC 6749 §3.1). If both queries have a
-/// parameter, it is sent only with EnrollKit's value, because no parameter may be repeated.
+/// Adds a query to an endpoint, and keeps the query that the endpoint has (RFC 6749 §3.1). If both queries have the
+/// same parameter, only EnrollKit's value is sent, because no parameter may be repeated.
 enum EndpointURL {
   static func adding(_ query: FormEncoding, to endpoint: String) -> String {
     let bytes = Array(endpoint.utf8)

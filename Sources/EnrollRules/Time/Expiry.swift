@@ -1,5 +1,6 @@
-// When a token expires, by two clocks: the date, and the monotonic clock of the boot in which the token was received.
-// flows.md §8 calls the bands fresh, due and expired. Pure: time is an argument.
+// Says when a token expires, by two clocks: the date, and the monotonic clock of the boot in which the token was
+// received. A token is in one of three bands, which flows.md §8 calls fresh, due and expired. All functions are pure:
+// time is an argument.
 
 /// One reading of the device's clocks.
 public struct Moment: Equatable, Sendable {
@@ -28,7 +29,7 @@ public struct Expiry: Equatable, Sendable {
   public var deadline: Instant
   /// The boot in which the token was received.
   public var bootID: String
-  /// The token's whole lifetime, as the server stated it.
+  /// The token's whole lifetime in seconds, as the server stated it.
   public var lifetimeSeconds: Int64
 
   public init(expiresAt: UnixTime, deadline: Instant, bootID: String, lifetimeSeconds: Int64) {
@@ -38,7 +39,7 @@ public struct Expiry: Equatable, Sendable {
     self.lifetimeSeconds = lifetimeSeconds
   }
 
-  /// The end of a lifetime that begins at `moment`.
+  /// Makes the end of a lifetime that begins at `moment`.
   public init(lifetimeSeconds: Int64, from moment: Moment) {
     expiresAt = moment.wall + lifetimeSeconds
     deadline = moment.instant.advanced(bySeconds: lifetimeSeconds)
@@ -46,7 +47,7 @@ public struct Expiry: Equatable, Sendable {
     self.lifetimeSeconds = lifetimeSeconds
   }
 
-  /// Seconds left, rounded down; negative after the end.
+  /// The number of seconds until the end, rounded down; negative after the end.
   public func secondsLeft(at moment: Moment) -> Int64 {
     guard isTold(by: moment) else { return expiresAt.since(moment.wall) }
     let left = deadline.since(moment.instant)
@@ -68,9 +69,9 @@ public struct Expiry: Equatable, Sendable {
     case expired
   }
 
-  /// The band of the token at `moment`. Neither parameter can ask for more than the token's whole lifetime: no token
-  /// is due in its first second (R32). This prevents a renewal at every call, however short the lifetime is and
-  /// however long the caller needs the token.
+  /// The band of the token at `moment`. Whatever the parameters are, no token is due in its first second (R32).
+  /// Otherwise every call would renew a token whose lifetime is short, or shorter than the time for which the caller
+  /// needs the token.
   /// - Parameters:
   ///   - graceSeconds: how long before its end a token is due for renewal; at most half the lifetime counts,
   ///     and 0 for a lifetime of one or two seconds.
@@ -86,8 +87,8 @@ public struct Expiry: Equatable, Sendable {
     return isFresh ? .fresh : .due
   }
 
-  /// Whether more time is left than the whole lifetime, by the clock of this boot, or, after a reboot, by a date that
-  /// was set back.
+  /// Whether more time seems to be left than the whole lifetime: by the clock of this boot, or after a reboot by the
+  /// date, because it was set back.
   private func isUnclear(at moment: Moment) -> Bool {
     if moment.bootID == bootID { return !isTold(by: moment) }
     return expiresAt.since(moment.wall) > lifetimeSeconds
@@ -99,8 +100,8 @@ public struct Expiry: Equatable, Sendable {
     moment.bootID == bootID && moment.instant.advanced(bySeconds: lifetimeSeconds) >= deadline
   }
 
-  /// How long the token stays `fresh`, by the monotonic clock only. A check of this freshness does not read the date
-  /// again.
+  /// How long the token stays `fresh`, by the monotonic clock only. With the result, a later check need not read the
+  /// date.
   public func freshness(at moment: Moment, graceSeconds: Int64) -> Freshness {
     Freshness(
       deadline: isTold(by: moment)
@@ -121,16 +122,18 @@ public struct Expiry: Equatable, Sendable {
   private var largestMargin: Int64 { max(lifetimeSeconds, 1) - max(lifetimeSeconds / 10, 1) }
 }
 
-/// When a token stops being fresh, as a few numbers, because this is checked before every request of the host.
+/// The time at which a token stops being fresh, as a few numbers. It is that simple, because every request of the host
+/// checks it.
 public struct Freshness: Equatable, Sendable {
   var deadline: Instant
   var lifetimeSeconds: Int64
-  /// Seconds before the deadline at which the token is due for every caller.
+  /// How many seconds before the deadline the token becomes due for every caller.
   var graceMargin: Int64
   /// The largest number of seconds before the deadline at which a caller's minimum lifetime can make the token due.
   var largestMargin: Int64
 
-  /// Compares to the nanosecond, so that a token is fresh for its whole first second.
+  /// Whether the time is longer than this many seconds. The comparison is exact to the nanosecond, so that a token is
+  /// fresh for its whole first second.
   static func isLonger(_ nanoseconds: Int64, than seconds: Int64) -> Bool {
     let whole = nanoseconds / 1_000_000_000
     return whole > seconds || (whole == seconds && nanoseconds % 1_000_000_000 > 0)
@@ -145,8 +148,8 @@ public struct Freshness: Equatable, Sendable {
 }
 
 extension Expiry {
-  /// Seconds until a renewal in the background; 0 or less: now. It takes place before the token is due, by up to a
-  /// tenth of the lifetime, and five minutes at most.
+  /// The number of seconds until a renewal in the background; 0 or less means now. Such a renewal takes place before
+  /// the token is due: earlier by up to a tenth of the lifetime, and by five minutes at most.
   package func secondsUntilAhead(at moment: Moment, graceSeconds: Int64, jitter: UInt8) -> Int64 {
     guard band(at: moment, graceSeconds: graceSeconds) == .fresh else { return 0 }
     let spread = min(lifetimeSeconds / 10, 300)
@@ -155,8 +158,8 @@ extension Expiry {
 }
 
 extension Expiry {
-  /// The deadline by the clock of this boot, if it is certain: by both clocks, some time is left, and at most the
-  /// whole lifetime. nil if the date was changed, or if the token was received in another boot.
+  /// The deadline by the clock of this boot, if it is certain, that is, if by each of the two clocks some time is left,
+  /// but not more than the whole lifetime. nil if the date was changed, or if the token was received in another boot.
   func certainEnd(at moment: Moment) -> Instant? {
     guard moment.bootID == bootID else { return nil }
     let life = lifetimeSeconds.multipliedReportingOverflow(by: 1_000_000_000)

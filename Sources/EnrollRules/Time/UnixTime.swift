@@ -1,5 +1,5 @@
-// Time as protocols use it: whole seconds since 1970, and a monotonic instant within one boot. Arithmetic saturates,
-// because a lifetime from outside can be absurd (R32).
+// The two kinds of time that the rules use: whole seconds since 1970, as in protocols, and a monotonic instant within
+// one boot. Arithmetic saturates instead of overflowing, because a server can send an absurd lifetime (R32).
 
 /// Seconds since 1970-01-01T00:00:00Z.
 public struct UnixTime: Equatable, Hashable, Comparable, Sendable {
@@ -29,8 +29,7 @@ public struct UnixTime: Equatable, Hashable, Comparable, Sendable {
   }
 }
 
-/// A time of the clock that counts from boot, even while the machine is suspended, and cannot be set: nanoseconds
-/// since boot.
+/// A time in nanoseconds since boot, by a clock that nobody can set and that continues while the machine is suspended.
 public struct Instant: Equatable, Hashable, Comparable, Sendable {
   /// Nanoseconds since boot.
   public var nanoseconds: Int64

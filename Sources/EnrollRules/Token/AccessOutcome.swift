@@ -1,4 +1,4 @@
-// The outcome of a call for an access token: a closed set (flows.md §8).
+// The outcomes of a call for an access token. There are no other outcomes than these (flows.md §8).
 
 public import EnrollCrypto
 
@@ -10,7 +10,7 @@ public struct AccessToken: Equatable, Sendable {
   public var tokenType: String
   /// When the token expires, by the device's clock.
   public var expiresAt: UnixTime
-  /// The granted scopes, which may be fewer than the requested scopes; nil for a stand-in token.
+  /// The granted scopes, which may be fewer than the requested scopes; nil if this is a stand-in token.
   public var scopes: [String]?
   /// How a token for an audience differs from the request, as text; nil if no difference is known.
   public var deviation: String?
@@ -48,8 +48,8 @@ public enum AccessOutcome: Equatable, Sendable {
 }
 
 extension AccessOutcome {
-  /// The outcome without its payload. Every interface uses these words for the outcomes, and ``status`` as the result
-  /// of a call that needed a token.
+  /// The outcome without its payload. Every interface of EnrollKit uses these words for the outcomes, and reports
+  /// ``status`` for a call that needed a token.
   public enum Kind: String, Sendable, CaseIterable {
     /// ``AccessOutcome/valid(_:)``.
     case valid
@@ -139,7 +139,7 @@ extension AccessOutcome {
 }
 
 extension EnrollError {
-  /// The session is over.
+  /// The error for a session that has ended.
   /// - Parameters:
   ///   - reason: a sentence, or the provider's error code. The two are told apart by a space: a sentence has spaces,
   ///     and no registered code has one (RFC 6749 §11.4).

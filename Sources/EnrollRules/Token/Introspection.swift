@@ -18,8 +18,9 @@ public enum Introspection {
   }
 
   /// The introspection request (RFC 7662 §2.1).
-  /// - Parameter shown: the tokens whose access token is also sent in the header, for servers at which a public client
-  ///   authenticates with it (Glewlwyd, Keycloak); other servers refuse a second kind of credentials.
+  /// - Parameter shown: the tokens whose access token the request also sends in its header. Some servers require this
+  ///   of a public client (Glewlwyd, Keycloak); other servers refuse a second kind of credentials. nil: the header has
+  ///   no token.
   public static func request(
     endpoint: String, token: Secret, subject: Subject, showing shown: TokenSet? = nil
   ) -> HTTPRequest {
@@ -50,7 +51,7 @@ public enum Introspection {
 }
 
 extension EnrollError {
-  /// The error if the provider calls a token inactive although it has not expired.
+  /// The error for a token that the provider calls inactive although it has not expired.
   package static func inactive(_ subject: Introspection.Subject) -> EnrollError {
     EnrollError(
       .rejected,
@@ -59,7 +60,8 @@ extension EnrollError {
     )
   }
 
-  /// Whether the server requires more than the client id. The request may then succeed with the access token.
+  /// Whether the server requires more credentials than the client id. If so, the request may succeed with the access
+  /// token.
   package var wantsAccessToken: Bool {
     httpStatus == 401 || httpStatus == 403 || oauthError.map { ASCII.equals($0, "invalid_client") } ?? false
   }

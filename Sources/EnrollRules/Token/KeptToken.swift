@@ -1,4 +1,4 @@
-// A stored access token as a host sees it.
+// What a host can see of a stored access token.
 
 /// A stored access token, without its secret.
 public struct KeptToken: Equatable, Sendable {

@@ -4,7 +4,7 @@ package import EnrollCrypto
 package import EnrollJSON
 
 package enum SignedJWT {
-  /// - Parameter header: the header without `alg`, which is added from the algorithm.
+  /// - Parameter header: the header without `alg`. `alg` is added according to the algorithm.
   /// - Throws: `.internal` if the key does not fit the algorithm, or signing fails.
   package static func make(
     header: [(String, JSON?)], claims: [(String, JSON?)], by key: PrivateKey, _ algorithm: SignatureAlgorithm

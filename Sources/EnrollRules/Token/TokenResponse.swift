@@ -1,6 +1,6 @@
 // The response of a token endpoint (RFC 6749 §5.1). The code is spent when the response arrives, so an optional member
-// that cannot be read counts as absent, and so does `null`. RefreshAnswer reads the response to a refresh token, and
-// never loses a rotated refresh token (R30).
+// that cannot be read counts as absent, and so does `null`. The response to a refresh token is read by RefreshAnswer,
+// which never loses a rotated refresh token (R30).
 
 public import EnrollCrypto
 package import EnrollJSON
@@ -12,14 +12,14 @@ public struct TokenResponse: Equatable, Sendable {
   /// The lifetime, as ``lifetimeSeconds(from:)`` reads it; nil if the server does not say.
   public var lifetimeSeconds: Int64?
   public var refreshToken: Secret?
-  /// The lifetime of the refresh token; nil if the server does not say, or sets no end.
+  /// The lifetime of the refresh token; nil if the server does not say, or if the token never expires.
   public var refreshLifetimeSeconds: Int64?
   public var idToken: Secret?
   /// The granted scopes; nil if the response does not name them: the requested scopes are then granted (RFC 6749
   /// §5.1).
   public var scopes: [String]?
 
-  /// The response to a code.
+  /// Reads the response to a code.
   /// - Parameter binding: the token types that the response may have.
   /// - Throws: `.oauth` if the provider refuses; `.server` for 5xx, 429 and 408; `.responseInvalid` for any other
   ///   status, for a body that is not a JSON object, if the body has both `access_token` and `error`, if `access_token`
@@ -48,7 +48,7 @@ public struct TokenResponse: Equatable, Sendable {
         "access_token must be 1 to \(TokenText.maximumBytes) visible characters", response)
     }
     var type = json["token_type"]?.string ?? ""
-    // Some servers leave out `token_type` (OpenAuth). Without a DPoP key only Bearer tokens are issued.
+    // Some servers leave out `token_type` (OpenAuth). If there is no DPoP key, such a token can only be a Bearer token.
     if json["token_type"] == nil, binding == .none { type = "Bearer" }
     if let problem = binding.problem(with: type) { throw TokenResponse.invalid(problem, response) }
     self.accessToken = Secret(accessToken)
@@ -81,7 +81,7 @@ extension TokenResponse {
     return seconds > 0 ? min(seconds, maximumLifetimeSeconds) : nil
   }
 
-  /// The expiry of the refresh token, counted from the request that returned it.
+  /// The expiry of the refresh token. Its lifetime is counted from the time of the request.
   func refreshExpiry(at moment: Moment) -> Expiry? {
     refreshLifetimeSeconds.map { Expiry(lifetimeSeconds: $0, from: moment) }
   }
@@ -135,8 +135,8 @@ extension TokenResponse {
       && ASCII.equalsIgnoringCase(String(decoding: ending.dropFirst(), as: UTF8.self), scope)
   }
 
-  /// The tokens after a renewal: members that the response leaves out stay as they were (R29). A new id_token is not
-  /// verified yet, and does not replace the old one (R27).
+  /// The tokens after a renewal. Values that the response leaves out are taken from the old tokens (R29). A new
+  /// id_token is not verified yet, and does not replace the old one (R27).
   public func tokenSet(
     renewing old: TokenSet, withoutExpirySeconds: Int64 = Configuration.Defaults.withoutExpirySeconds,
     at moment: Moment
@@ -157,8 +157,8 @@ extension TokenResponse {
     return tokens
   }
 
-  /// The tokens after a renewal for another audience: a new refresh token replaces the old one, and the access token
-  /// is stored in addition to the session's own.
+  /// The tokens after a renewal for another audience: if there is a new refresh token, it replaces the old one; the
+  /// access token is stored in addition to the session's own access token.
   /// - Parameter epoch: the record's epoch once the tokens are stored.
   func tokenSet(
     beside old: TokenSet, for audience: TokenAudience, epoch: UInt64, withoutExpirySeconds: Int64,
@@ -193,8 +193,8 @@ extension TokenResponse {
     }
   }
 
-  /// A refresh token. It is only sent in forms, so it may have any character (RFC 6749 §A.17); an empty text counts as
-  /// absent.
+  /// Reads a refresh token. EnrollKit sends it only in forms, so it may have any character (RFC 6749 §A.17); an empty
+  /// text counts as absent.
   /// - Throws: `.responseInvalid` if the token is too long to be stored. If it were ignored, the loss would show only
   ///   when the session ends.
   package static func refreshToken(_ json: JSON?, _ response: HTTPResponse) throws(EnrollError) -> Secret? {
@@ -212,8 +212,8 @@ extension TokenResponse {
     json?.string.flatMap { TokenText.isAcceptable($0) ? Secret($0) : nil }
   }
 
-  /// Scopes as RFC 6749 §3.3 writes them, with commas instead of spaces (GitHub), or as an array of such texts; nil if
-  /// no scopes can be read.
+  /// Reads scopes in one of three forms: separated by spaces (RFC 6749 §3.3), separated by commas (GitHub), or as an
+  /// array of such texts. nil if no scopes can be read.
   private static func scopes(_ json: JSON?) -> [String]? {
     guard let texts = json?.string.map({ [$0] }) ?? json?.array?.compactMap({ $0.string }), !texts.isEmpty
     else { return nil }

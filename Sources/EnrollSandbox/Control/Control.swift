@@ -1,4 +1,5 @@
-// The test controls in Swift, for a test in the same process. `ControlEndpoint` offers the same over HTTP.
+// The sandbox's controls as Swift methods, for a test in the same process. `ControlEndpoint` offers the same controls
+// over HTTP.
 
 import Foundation
 
@@ -37,7 +38,7 @@ public struct ControlError: Error, Equatable, Sendable, CustomStringConvertible 
 }
 
 extension Provider {
-  /// Plans a fault after the faults planned before.
+  /// Appends a fault to the plan: it takes effect after the faults that were planned before.
   public func add(_ fault: Fault) { plan.add(fault) }
 
   public func clearFaults() { plan.clear() }
@@ -79,7 +80,7 @@ extension Provider {
   /// The messages that the host's back end received, oldest first.
   public var receivedMessages: [ReceivedMessage] { messages }
 
-  /// Makes a user unknown or known to the host's back end.
+  /// Sets whether the host's back end knows a user.
   public func setKnown(_ isKnown: Bool, user name: String) {
     if isKnown { unknownUsers.remove(name) } else { unknownUsers.insert(name) }
   }
@@ -126,7 +127,7 @@ extension Provider {
   /// The messages of passwordless sign-ins, oldest first.
   public var passwordlessMessages: [SandboxMessage] { passwordless.messages.map(\.content) }
 
-  /// Moves the sandbox's clock. Tokens expire; `Date` and `iat` change as well.
+  /// Moves the sandbox's clock. This makes tokens expire; the times in `Date` and `iat` change as well.
   public func advanceClock(seconds: Int64) {
     let limit = Self.integerLimit
     clockShiftSeconds = min(max(clockShiftSeconds + min(max(seconds, -limit), limit), -limit), limit)

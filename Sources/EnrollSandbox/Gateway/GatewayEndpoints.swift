@@ -1,5 +1,6 @@
-// The gateway's endpoints. Each form contains a token for the browser that got the form, so a form of another site is
-// refused. `fromURI` is never opened: its key only names an authorization request that waits here.
+// The gateway's endpoints. Each form contains a token for the browser that got the form, so a form from another site is
+// refused. The gateway never opens `fromURI`: the key in it only names an authorization request that waits in the
+// sandbox.
 
 import EnrollCrypto
 import Foundation
@@ -13,7 +14,7 @@ struct GatewayContext {
   var isNewBrowser: Bool
   /// The targets that the page's `form-action` has to allow.
   var formTargets: [String]
-  /// `fromURI`, if it names a request that waits here.
+  /// The parameter `fromURI`, if it names an authorization request that waits in the sandbox.
   var fromURI: String?
 
   /// A token in the form, which proves that this browser got the form.
@@ -31,7 +32,7 @@ struct GatewayContext {
 }
 
 extension Provider {
-  /// The gateway as a client: it signs users in with a separate code flow.
+  /// The gateway as a client: the gateway signs users in at the provider with its own code flow.
   var gatewayClient: SandboxClient {
     SandboxClient(
       id: SandboxGateway.clientID, name: "Gateway", redirectURIs: [issuer + SandboxGateway.path],
@@ -198,7 +199,7 @@ extension Provider {
 
   // MARK: The gateway's own sign-in
 
-  /// Creates a session of the provider in this browser, by a session token and the gateway's own code flow.
+  /// Creates a session of the provider in this browser, with a session token and the gateway's own code flow.
   private func openSession(of user: User, _ context: GatewayContext) -> SandboxAnswer {
     let (token, state, verifier) = (
       Encoding.randomToken(), Encoding.randomToken(), Encoding.randomToken()
@@ -216,7 +217,7 @@ extension Provider {
     return .redirect(to: Endpoint.authorize.path + "?" + request.encoded)
   }
 
-  /// Uses up the session token of an authorization request of the gateway.
+  /// Uses up the session token that an authorization request of the gateway contains.
   /// - Returns: the browser's new cookie; nil if the token is invalid.
   func spendSessionToken(_ token: String) -> String? {
     guard let session = gateway.sessionTokens.removeValue(forKey: token), now <= session.expiresAt,
@@ -252,7 +253,7 @@ extension Provider {
     return .redirect(to: fallback)
   }
 
-  /// Returns to the app without a sign-in.
+  /// Sends the browser back to the app without a sign-in.
   private func turnBack(_ context: GatewayContext, _ reason: String) -> SandboxAnswer {
     guard let key = context.key, let interaction = gateway.waiting.removeValue(forKey: key) else {
       return Page.backToApp.answer()

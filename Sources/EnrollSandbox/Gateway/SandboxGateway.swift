@@ -1,5 +1,6 @@
-// The gateway of a registration by e-mail link (flows.md §3, §4): it registers users by e-mail instead of the provider's pages,
-// and returns the browser to the provider. Pure: time and fresh random texts are arguments.
+// The gateway of a registration by e-mail link (flows.md §3, §4): it registers users by e-mail, in place of the
+// provider's own pages, and then sends the browser back to the provider. The functions are pure: time and fresh random
+// texts are arguments.
 
 import Foundation
 
@@ -86,9 +87,9 @@ struct SandboxGateway: Sendable {
 
 extension SandboxGateway {
 
-  /// Registers an address: the status is STAGED and then PROVISIONED, and a token is sent by e-mail. A user without a
-  /// password gets another token. A user who has an account gets an e-mail that says so; the page is the same in both
-  /// cases.
+  /// Registers an address: the user's status becomes STAGED and then PROVISIONED, and an e-mail with a token is sent. A
+  /// user who has not set a password gets another token. A user who already has an account gets an e-mail that says so.
+  /// The page is the same in all cases.
   mutating func register(
     _ email: String, clientID: String, isTaken: Bool, token: String, issuer: String, now: Int64
   ) {
@@ -127,7 +128,7 @@ extension SandboxGateway {
     return nil
   }
 
-  /// Changes the status from PROVISIONED to ACTIVE.
+  /// Changes the user's status from PROVISIONED to ACTIVE.
   mutating func activate(_ token: String, as user: User) {
     guard let email = activations[token]?.email else { return }
     activations[token]?.isUsed = true

@@ -1,4 +1,4 @@
-// Markup in which every interpolated string is escaped, but interpolated markup is not.
+// HTML as a type. Strings that are interpolated into it are escaped; interpolated HTML is not.
 
 /// A piece of HTML. `"<p>\(name)</p>"` escapes `name`.
 struct HTML: ExpressibleByStringInterpolation, Sendable {

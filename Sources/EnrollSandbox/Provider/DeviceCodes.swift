@@ -1,7 +1,8 @@
-// Device codes and the rules for them (RFC 8628 §3.2-§3.5): they expire soon, may be polled only at the agreed interval, and
-// are redeemed once. Pure: time and fresh random texts are arguments.
+// Device codes and the rules for them (RFC 8628 §3.2-§3.5): they expire soon, clients may poll with them only at the
+// agreed interval, and they can be redeemed only once. The functions are pure: time and fresh random texts are
+// arguments.
 
-/// A device's request, and the decision of its user.
+/// A request of a device, and the user's decision about it.
 struct DeviceRequest: Codable, Sendable {
   enum Decision: Codable, Sendable {
     case none, denied
@@ -23,7 +24,7 @@ struct DeviceCodes: Codable, Sendable {
 
   static let limit = 1000
 
-  /// - Returns: false if too many requests wait.
+  /// - Returns: false if too many requests wait already; the request is then not added.
   mutating func add(_ request: DeviceRequest, as deviceCode: String, now: Int64) -> Bool {
     requests = requests.filter { now - $0.value.expiresAt < 600 }
     guard requests.count < Self.limit else { return false }

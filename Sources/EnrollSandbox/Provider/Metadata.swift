@@ -75,8 +75,8 @@ extension Provider {
     return .object([("sub", .string(user.subject))] + user.claims(for: grant.scopes))
   }
 
-  /// The grant that belongs to the request's access token. If the token is bound to a key, the request needs a DPoP
-  /// proof for this token, and the token is refused as a Bearer token (RFC 9449 §7).
+  /// The grant that belongs to the request's access token. If the token is bound to a key, the request must contain a
+  /// DPoP proof for this token; with the scheme Bearer it is refused (RFC 9449 §7).
   func shown(_ http: SandboxRequest, at endpoint: Endpoint) throws(OAuthRefusal) -> UserGrant {
     guard let (scheme, text) = http.credentials, let token = grants.accessTokens[text],
       let grant = grants.grant(ofAccessToken: text, now: now)

@@ -3,13 +3,13 @@
 import EnrollCrypto
 
 enum PKCE {
-  /// Whether the text has 43 characters of base64url, as a SHA-256 hash has.
+  /// Whether the text consists of 43 characters of base64url, as a SHA-256 hash does.
   static func isChallenge(_ text: String) -> Bool {
     text.utf8.count == 43
       && text.utf8.allSatisfy { isUnreserved($0) && $0 != UInt8(ascii: "~") && $0 != UInt8(ascii: ".") }
   }
 
-  /// Whether the text has 43 to 128 unreserved characters (RFC 7636 §4.1).
+  /// Whether the text consists of 43 to 128 unreserved characters (RFC 7636 §4.1).
   static func isVerifier(_ text: String) -> Bool {
     (43...128).contains(text.utf8.count) && text.utf8.allSatisfy(isUnreserved)
   }

@@ -59,8 +59,8 @@ extension Provider {
     }
   }
 
-  /// The authorization request of the browser: its own parameters, or the parameters of a pushed request,
-  /// which cannot be used again.
+  /// The authorization request that a browser sent. Its parameters are in the URL, or they are those of a pushed
+  /// request, which can then not be used again.
   func authorizationRequest(_ form: Form) throws(CheckedAuthorization.Refusal) -> CheckedAuthorization {
     guard options.pushedRequests != .off, let name = form["request_uri"],
       name.hasPrefix(PushedRequest.namePrefix)

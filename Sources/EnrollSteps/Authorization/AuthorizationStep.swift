@@ -3,7 +3,7 @@
 
 import EnrollRules
 
-/// The URL at which a sign-in begins or continues in the browser.
+/// Makes the URL at which a sign-in begins or continues in the browser.
 final class AuthorizationStep: StateChangingStep {
   let context: EngineContext
   let machine: StateMachine
@@ -23,11 +23,11 @@ final class AuthorizationStep: StateChangingStep {
   }
 
   /// The URL for the browser. Queued revocations are sent first, because a later revocation could also end the session
-  /// that the user is about to get (R35). The request is pushed before the transaction is stored: after a failure of
-  /// the push no transaction is left behind, and the host may try again; a provider deletes an unused `request_uri`
-  /// within a minute or two. If neither the configuration nor the provider requires the push, the plain request is
-  /// used after a failure of the provider. It is not used after a failure of this machine, such as an unusable key,
-  /// because the exchange of the code would then also fail.
+  /// that the user is about to get (R35). The request is pushed before the transaction is stored: if the push fails, no
+  /// transaction is left behind, and the host may try again. A provider deletes an unused `request_uri` within a minute
+  /// or two. If the push fails at the provider, and neither the configuration nor the provider requires a push, the
+  /// plain request is used instead. It is not used if the failure is on this machine, such as an unusable key, because
+  /// the exchange of the code would then also fail.
   /// - Parameter opensLater: pushes the request only if that is required.
   /// - Throws: `.unsupported`; `.oauth` if the provider refuses; `.network` and related errors; `.responseInvalid`.
   func browserURL(
@@ -59,8 +59,9 @@ final class AuthorizationStep: StateChangingStep {
     }
   }
 
-  /// Pushes a request. A DPoP key is only named here, by `dpop_jkt`, and proven at the token endpoint. RFC 9449 §10.1
-  /// also allows a proof here, but Glewlwyd refuses a proof without a nonce at this endpoint and sends no nonce.
+  /// Pushes a request. The request only names the DPoP key, by `dpop_jkt`; the proof follows at the token endpoint. RFC
+  /// 9449 §10.1 also allows a proof in the pushed request, but Glewlwyd refuses a proof without a nonce at this
+  /// endpoint and sends no nonce.
   func push(
     _ request: AuthorizationRequest, to endpoint: String, _ metadata: ProviderMetadata,
     cancellation: (any Cancellation)?
@@ -92,10 +93,11 @@ final class AuthorizationStep: StateChangingStep {
   }
 
   /// Whether the provider refuses the client itself. The plain request would then also fail: the browser would show
-  /// only an error page. Some providers do not let public clients push requests (Spring and Glewlwyd refuse without an
-  /// error code). So for a public client a refusal counts only if the provider announces public clients, or sends
-  /// `invalid_request` with 401, which only Keycloak does. Keycloak knows a client with a metadata document only after
-  /// its first authorize request, and refuses the push with 401 before that.
+  /// only an error page. But some providers refuse the client only because public clients may not push requests (Spring
+  /// and Glewlwyd, without an error code). So for a public client the refusal counts only if the provider announces
+  /// that it accepts public clients, or if it sends `invalid_request` with 401, which only Keycloak does. Keycloak
+  /// knows a client with a metadata document only after its first authorize request, and refuses the push with 401
+  /// before that.
   private func isRefusal(ofClient response: HTTPResponse, _ metadata: ProviderMetadata) -> Bool {
     guard response.refusesClient, !configuration.clientID.isMetadataDocument else { return false }
     guard context.isPublicClient else { return true }

@@ -1,4 +1,4 @@
-// The transactions of the account: stored before the host knows of them, and read by every process (R12).
+// The transactions of the account. Each is stored before the host knows of it, so that every process can read it (R12).
 
 public import EnrollRules
 
@@ -24,7 +24,8 @@ public final class TransactionStep: StateChangingStep {
   ) throws(EnrollError) {
     let moment = clock.moment()
     try store.update(account) { record throws(EnrollError) in
-      // A transaction that is being exchanged is kept longer: its exchange may end after its deadline.
+      // A transaction whose code is being exchanged is kept longer, because the exchange may end after the
+      // transaction's deadline.
       record.transactions.removeAll {
         $0.deadline.secondsLeft(at: moment)
           <= ($0.status == .exchanging ? -TransactionRecord.exchangeSeconds : 0)
@@ -59,7 +60,8 @@ public final class TransactionStep: StateChangingStep {
     try (store.read(account)?.transactions ?? []).known(id)
   }
 
-  /// A transaction that continues in the browser, with the URL that the host has to open.
+  /// The transaction from the store, with the URL that the host has to open, because the transaction continues in the
+  /// browser.
   /// - Throws: `.notFound`; the errors of the store.
   package func transaction(_ id: TransactionID, goingOnAt url: String) throws(EnrollError) -> Transaction {
     Transaction(of: try transaction(id), action: .openURL(url))
@@ -81,7 +83,8 @@ public final class TransactionStep: StateChangingStep {
     return known.status
   }
 
-  /// The error if the process that sent the code has ended: the response is lost, and the code is spent.
+  /// The error of a transaction if the process that sent its code has ended: the response is lost, and the code cannot
+  /// be used again.
   public static var exchangeDied: EnrollError {
     EnrollError(
       .transactionExpired,
@@ -89,13 +92,13 @@ public final class TransactionStep: StateChangingStep {
     )
   }
 
-  /// Whether another transaction ended with tokens while this one was open: nobody then needs to wait for this
-  /// transaction.
+  /// Whether another transaction ended with tokens while this transaction was open. If so, nobody needs to wait for
+  /// this transaction any more.
   public func isSuperseded(_ transactionID: TransactionID) throws(EnrollError) -> Bool {
     try store.read(account)?.transactions.named(transactionID)?.isSuperseded ?? false
   }
 
-  /// Updates the state after another process, which runs steps for this process, began an exchange.
+  /// Updates the state of this process if a helper process, which runs steps for it, has begun an exchange.
   package func noticeExchange() {
     guard let transactions = try? store.read(account)?.transactions,
       let begun = transactions.last(where: { $0.status == .exchanging })
@@ -103,7 +106,7 @@ public final class TransactionStep: StateChangingStep {
     _ = try? apply(.advanced(transactionID: begun.id, step: .exchanging))
   }
 
-  /// Updates the state after another process reopened a transaction.
+  /// Updates the state of this process if another process has reopened a transaction.
   package func noticeReturn() {
     guard case .authenticating(let id, .exchanging) = state,
       let transaction = try? transaction(id), transaction.isOpen

@@ -13,6 +13,7 @@ struct CheckProgress: Sendable {
 
   func note(_ state: CheckState) { fields.withLock { $0 = state } }
 
-  /// Call this when the session ends or another one begins: the result was about the earlier session.
+  /// Forgets the result, because it is about an earlier session. Call this when the session ends or another session
+  /// begins.
   func forget() { fields.withLock { $0 = .none } }
 }

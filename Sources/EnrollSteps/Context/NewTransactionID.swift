@@ -1,9 +1,9 @@
-// The id of a new transaction.
+// Makes the id of a new transaction.
 
 import EnrollRules
 
 extension TransactionID {
-  /// A new id of 128 random bits.
+  /// Makes an id of 128 random bits.
   init(from random: any RandomSource) throws(EnrollError) {
     self.init(random: try random.bytes(16))
   }

@@ -1,18 +1,18 @@
-// Facts about a client as values, for programs that act on them. The report for support has the same facts and many
-// more.
+// Facts about a client as values, for programs that act on these facts. The report for support contains the same facts
+// and many more.
 
 public import EnrollJSON
 public import EnrollRules
 
-/// Facts that one process knows about the client, its provider and its account, without a request.
+/// Facts about the client, its provider and its account, as far as this process knows them without a request.
 public struct ClientFacts: Sendable {
-  /// Whether EnrollKit registered the client (flows.md §12).
+  /// Whether EnrollKit itself registered the client at the provider (flows.md §12).
   public var hasRegisteredClient = false
   /// Whether the provider no longer knows the registered client. False if this is unknown.
   public var isClientForgotten = false
   /// The provider's metadata; nil before this metadata was requested for the first time.
   public var provider: ProviderMetadata?
-  /// How far this device's clock is ahead of the provider's; nil if the responses have no date.
+  /// How far this device's clock is ahead of the provider's; nil if no response had a date.
   public var secondsAheadOfServer: Int64?
   /// The last failures and warnings of this process, the latest last.
   public var errors: [EnrollError] = []

@@ -1,14 +1,14 @@
-// The engine of one account: the steps of flows.md over Transport, TokenStore, Clock and RandomSource, and the state
-// machine. All steps are synchronous and read from top to bottom like the flow that they implement. The outer layers
-// add threads, deadlines and `async`.
+// The engine of one account: the steps of flows.md, which use a Transport, a TokenStore, a Clock and a RandomSource;
+// and the state machine. All steps are synchronous, so their code has the same order as the flow that they implement.
+// The outer layers add threads, deadlines and `async`.
 
 package import EnrollCrypto
 import EnrollJSON
 public import EnrollRules
 
-/// The steps of flows.md for one configuration and one account. The engine only composes them: each step gets the
-/// parts of the state that it may change, and the steps that it calls. The engine is a class, because all threads of
-/// the host share it.
+/// The steps of flows.md for one configuration and one account. The engine only puts the steps together: it passes to
+/// each step the parts of the state that the step may change, and the other steps that the step calls. The engine is a
+/// class, because all threads of the host share it.
 public final class Engine: Sendable {
   let context: EngineContext
   let machine: StateMachine
@@ -40,7 +40,7 @@ public final class Engine: Sendable {
   ///   - hasOwnTransport: whether `transport` is the host's own, which does not use the configuration's trust settings.
   ///   - userAgent: the library's name and version, which requests send to servers.
   ///   - clientKey: reads the client's own key (private_key_jwt); nil if the client has no key.
-  ///   - closing: is cancelled when the client is closed.
+  ///   - closing: a cancellation that is triggered when the client is closed.
   ///   - exclusion: makes the locks, one for each value that threads share.
   package convenience init(
     configuration: Configuration, account: AccountName, platform: Platform, transport: any Transport,
@@ -68,8 +68,8 @@ public final class Engine: Sendable {
         events: EngineEvents(observer: observer, clock: clock, lock: lock)), lock)
   }
 
-  /// An engine for another user at the same provider: it shares the metadata, keys, transport and time, but not the
-  /// store.
+  /// Makes an engine for another user at the same provider. The two engines share the metadata, keys, transport and
+  /// time, but not the store.
   package convenience init(sharing other: Engine, store: any TokenStore, exclusion: any Lock) {
     let context = other.context
     self.init(
@@ -80,7 +80,7 @@ public final class Engine: Sendable {
         clientKey: context.clientKey, events: context.events.restarted(lock: exclusion)), exclusion)
   }
 
-  /// - Parameter lock: protects every part of the state. No part calls another part while it holds the lock.
+  /// - Parameter lock: protects every part of the state. While one part holds the lock, it does not call another part.
   private init(_ context: EngineContext, _ lock: any Lock) {
     let machine = StateMachine(events: context.events, lock: lock)
     let checkProgress = CheckProgress(lock: lock)
@@ -173,7 +173,7 @@ public final class Engine: Sendable {
   /// The algorithms with which the provider's id_tokens may be signed.
   package var idTokenAlgorithms: [SignatureAlgorithm] { context.idTokenAlgorithms }
 
-  /// Sends the event for a failure that a helper process of this process reported.
+  /// Notifies the host of a failure that a helper process of this process reported.
   package func notice(failure error: EnrollError) {
     if error.concernsUser { context.events.notify(.errorReported(error)) }
   }

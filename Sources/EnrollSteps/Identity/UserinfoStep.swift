@@ -3,7 +3,7 @@
 public import EnrollJSON
 public import EnrollRules
 
-/// The user's claims, stored and from userinfo.
+/// Returns the user's claims, from the store or from the userinfo endpoint.
 public final class UserinfoStep: EngineStep {
   let context: EngineContext
   private let requests: ClientRequests
@@ -15,8 +15,8 @@ public final class UserinfoStep: EngineStep {
     self.access = access
   }
 
-  /// The profile of the user who is signed in; without a session, of the user who is asked to confirm. It has the
-  /// claims of the id_token, or of userinfo if there was no id_token.
+  /// The profile of the user who is signed in. If there is no session, it is the profile of the user who is asked to
+  /// confirm. It has the claims of the id_token, or of userinfo if there was no id_token.
   /// - Throws: `.notFound` if there is no profile.
   public func profile() throws(EnrollError) -> JSONObject {
     let record = try store.read(account)
@@ -27,8 +27,8 @@ public final class UserinfoStep: EngineStep {
   }
 
   /// Asks the userinfo endpoint with an access token that has not expired.
-  /// - Throws: as ``AccessStep/livingTokens()``; `.profileMismatch` if `sub` is not the id_token's, or, without an id_token, not
-  ///   the profile's; `.unsupported` without an endpoint.
+  /// - Throws: as ``AccessStep/livingTokens()``; `.profileMismatch` if `sub` differs from the id_token's `sub` (or from
+  ///   the profile's if there is no id_token); `.unsupported` without an endpoint.
   public func userinfo(cancellation: (any Cancellation)?) throws(EnrollError) -> JSONObject {
     let (record, tokens) = try access.livingTokens()
     let profile = record.confirmed != nil ? record.profile : record.provisionalProfile
@@ -39,8 +39,8 @@ public final class UserinfoStep: EngineStep {
     return claims
   }
 
-  /// Stores the claims as the profile, which the sign-in could not get. From now on the user is known, and claims
-  /// about another user are refused (R28).
+  /// Stores claims from userinfo as the profile, because the sign-in could not get a profile. From now on the user is
+  /// known, and claims about another user are refused (R28).
   /// - Throws: `.profileMismatch` if another call has stored another user in the meantime.
   private func keepTold(_ claims: JSONObject, of tokens: TokenSet) throws(EnrollError) {
     var known: JSONObject?
@@ -72,9 +72,9 @@ public final class UserinfoStep: EngineStep {
     }
   }
 
-  /// The claims of a verified id_token, completed with claims that it lacks although their scope was granted: some
-  /// providers only send them from userinfo. If that request fails, the sign-in is still valid, and the error is
-  /// logged.
+  /// The claims of a verified id_token, completed by a request to userinfo if the id_token lacks claims whose scope was
+  /// granted: some providers send these claims only from userinfo. If the request fails, the sign-in is still valid,
+  /// and the error is logged.
   func completed(
     _ claims: JSONObject, of tokens: TokenSet, subject: String, cancellation: (any Cancellation)?
   ) -> JSONObject {
@@ -116,8 +116,8 @@ public final class UserinfoStep: EngineStep {
       inClaims: claims)
   }
 
-  /// - Throws: `.responseInvalid` for a response from a cache if it would determine who the user is, because it may be
-  ///   about another user.
+  /// - Throws: `.responseInvalid` for a response from a cache, because it may be about another user. Only a response
+  ///   that determines who the user is must pass this check.
   private func requireToName(_ response: HTTPResponse) throws(EnrollError) {
     let isEarlier = context.secondsBefore(response, tolerating: ReplayCheck.foreignToleranceSeconds) != nil
     guard response.isFromCache || isEarlier else { return }

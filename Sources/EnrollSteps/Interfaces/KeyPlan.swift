@@ -1,5 +1,5 @@
-// A host's choice of a provider for the store's key: a certain provider, or the best available one. Nothing is opened,
-// and the user is not asked, until a store needs its key.
+// A host's choice of the provider that keeps the store's key: one particular provider, or the best provider that is
+// available. The provider is opened, and the user is asked, only when a store needs its key.
 
 public import EnrollCrypto
 import EnrollRules
@@ -8,16 +8,16 @@ import EnrollRules
 public struct KeyPlan: Sendable {
   /// The provider of the key.
   public enum Provider: Sendable {
-    /// The best provider that is present, for a new store and for a store that changes its provider. An existing store
-    /// uses the provider that has its key.
+    /// The best provider that is available here. This choice is made for a new store, and for a store that changes its
+    /// provider. An existing store uses the provider that has its key.
     case automatic
-    /// A key file; nil: `key` in the store's own folder.
+    /// A file with the key. If `path` is nil, it is the file `key` in the store's own folder.
     case file(path: String? = nil)
-    /// The desktop's keyring, through libsecret. GLib's threads then run in the process.
+    /// The desktop's keyring, through libsecret. With this provider, threads of GLib run in the process.
     case secretService
     /// A key that scrypt derives from ``KeyPlan/passphrase``.
     case passphrase
-    /// The host's own store of secrets: a Keychain, a Keystore.
+    /// The host's own store of secrets, such as a Keychain or a Keystore.
     case host(any SecretStore)
     /// Any other provider.
     case custom(any KeyProvider)
@@ -25,10 +25,10 @@ public struct KeyPlan: Sendable {
 
   /// The provider of the key.
   public var provider: Provider
-  /// The passphrase, for ``Provider/passphrase``; nil if the user was not asked for it.
+  /// The passphrase, for ``Provider/passphrase``; nil if the user was not asked for a passphrase.
   public var passphrase: Secret?
   /// For how many seconds other processes of the user can find an opened key in the kernel's keyring. With 0 they
-  /// cannot find it. At most ``longestSessionSeconds``.
+  /// cannot find it. The limit is ``longestSessionSeconds``.
   public var sessionCacheSeconds: Int64
 
   public init(_ provider: Provider, passphrase: Secret? = nil, sessionCacheSeconds: Int64 = 0) {

@@ -1,13 +1,13 @@
-// The provider of the store's key. It wraps the key so that only the provider can unwrap it, and the store
-// keeps the result. So the provider may wrap with a key that it can read (key file, keyring, passphrase), or
-// with a key that never leaves its hardware.
+// The provider of the store's key. The provider wraps (encrypts) the key so that only the provider can unwrap it, and
+// the store keeps the wrapped key. So the provider may use a wrapping key that it can read (key file, keyring,
+// passphrase), or a wrapping key that never leaves its hardware.
 
 public import EnrollCrypto
 public import EnrollJSON
 public import EnrollRules
 
-/// The slot of a wrapped key. A provider binds the wrapped key to its slot, so that the wrapped key cannot be moved to
-/// another slot.
+/// Identifies the place of a wrapped key in its store, which is called the key's slot. A provider binds the wrapped key
+/// to its slot, so that the wrapped key cannot be moved to another slot.
 public struct KeySlot: Sendable {
   /// The id of the store, base64url, as in the `keys` file.
   public var storeID: String
@@ -35,14 +35,16 @@ public protocol KeyProvider: AnyObject, Sendable {
   /// The provider's name in the `keys` file, such as `file`: ASCII letters, digits and hyphens.
   var name: String { get }
 
-  /// Called before a provider is chosen for a new store, or for a store that changes its provider.
+  /// Says whether the provider can be used. EnrollKit calls this before it chooses a provider for a new store, or for a
+  /// store that changes its provider.
   func presence() -> KeyPresence
 
-  /// Wraps a store's new key. Before this returns, it may durably create what the provider needs for that.
+  /// Wraps a store's new key. If the provider needs its own wrapping key, this method may create one, and must have
+  /// stored it durably when it returns.
   /// - Returns: the data for ``unwrap(_:slot:)``, which contain no unencrypted secret.
   func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject
 
-  /// - Throws: `.storeLocked` while the key cannot be unwrapped; `.storeKey` if the key is not this store's;
+  /// - Throws: `.storeLocked` while the key cannot be unwrapped; `.storeKey` if the key does not belong to this store;
   ///   `.storeCorrupt`, `.storeRefused`, `.storeIO` if the provider uses files.
   func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret
 
@@ -53,12 +55,12 @@ public protocol KeyProvider: AnyObject, Sendable {
   /// Called when the slot was removed from the `keys` file for good: the provider may delete its data for this slot.
   func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError)
 
-  /// Called by a process that has opened a store: deletes the incomplete data that other processes left when they
-  /// died. A provider need not implement this.
+  /// Called by a process that has opened a store: deletes the incomplete data of processes that died. A provider does
+  /// not have to implement this.
   func removeLeftovers()
 
-  /// The secret store for the anchor: 32 bytes outside the store's folder, by which an old copy of the folder is
-  /// detected. nil if the provider has no such secret store.
+  /// The secret store for the anchor. The anchor is 32 bytes outside the store's folder; with it, EnrollKit detects an
+  /// old copy of the folder. nil if the provider has no such secret store.
   var anchors: (any SecretStore)? { get }
 }
 

@@ -30,14 +30,15 @@ public final class LogoutStep: StateChangingStep {
     self.backEnd = backEnd
   }
 
-  /// The maximum number of logouts of an account that wait for their callback. A further logout replaces the oldest.
+  /// The maximum number of logouts of an account that wait for their callback. One more logout replaces the oldest of
+  /// them.
   static let pendingLogoutLimit = 8
   /// For how many seconds after a logout its callback is accepted.
   static let logoutSeconds: Int64 = 600
 
-  /// Erases the session, revokes its tokens, and makes the URL at which the browser ends the provider's own session.
-  /// If the browser will return to the host, the revocation waits for that (``finishLogout(_:)``), for
-  /// ``OutboxStep/logoutWaitSeconds`` at most: an earlier revocation might end the session that the browser has to
+  /// Erases the session, revokes its tokens, and makes the URL at which the browser ends the provider's own session. If
+  /// the browser will return to the host, the revocation waits until it has returned (``finishLogout(_:)``), but at
+  /// most for ``OutboxStep/logoutWaitSeconds``: an earlier revocation might end the session that the browser has to
   /// find at the provider. A logout also ends pending transactions: tokens that arrive later are revoked, not stored
   /// (R35).
   /// - Parameter localOnly: whether to send nothing to any server.
@@ -45,8 +46,8 @@ public final class LogoutStep: StateChangingStep {
   ///   with `localOnly`.
   /// - Throws: errors of the store. The session is erased when the call returns.
   public func beginLogout(localOnly: Bool, cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
-    // Whether the revocations wait for the browser is decided before the URL is known, because the process may end, or
-    // another process may send the outbox.
+    // This is decided before the URL is known: if the revocations were queued without this decision, the process might
+    // end first, or another process might send them.
     let waits = !localOnly && configuration.postLogoutRedirectURI != nil
     let dropped = try eraseForLogout(tellsProvider: !localOnly, awaitsReturn: waits)
     try apply(.cleared)
@@ -57,9 +58,9 @@ public final class LogoutStep: StateChangingStep {
     return try tellOfLogout(dropped, awaitsReturn: waits && !dropped.isEmpty, cancellation: cancellation)
   }
 
-  /// Logs out and forgets the device: erases pending transactions and the installation id; at the next use EnrollKit
-  /// makes another id (flows.md §5, §7). No revocation waits for the browser, because EnrollKit may never run here
-  /// again.
+  /// Logs out and forgets the device, that is, erases pending transactions and the installation id; at the next use
+  /// EnrollKit makes another id (flows.md §5, §7). No revocation waits for the browser, because EnrollKit may never run
+  /// here again.
   /// - Returns: as ``beginLogout(localOnly:cancellation:)``.
   /// - Throws: errors of the store. The session is erased when the call returns.
   public func deregister(cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
@@ -72,9 +73,9 @@ public final class LogoutStep: StateChangingStep {
   /// Deletes the installation id. At the next use EnrollKit makes another id.
   public func resetInstallationID() throws(EnrollError) { try store.resetInstallationID() }
 
-  /// Revokes the session's tokens at the server, and erases them here. The provider's own session in the browser
-  /// stays. A host that does not open the URL of a logout calls this: revocations that wait for the browser's return
-  /// are then sent at once.
+  /// Revokes the session's tokens at the server, and erases them here. The provider's own session in the browser stays.
+  /// Call this if you do not open the URL of a logout: revocations that wait for the browser's return are then sent at
+  /// once.
   /// - Returns: a result without a URL.
   public func revoke(cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
     let dropped = try eraseForLogout(tellsProvider: true)
@@ -84,7 +85,8 @@ public final class LogoutStep: StateChangingStep {
   }
 
   /// - Parameters:
-  ///   - awaitsReturn: whether the messages wait for the browser, provided that the browser has a reason to return.
+  ///   - awaitsReturn: whether the messages wait until the browser returns. They wait only if there is a URL from which
+  ///     it will return.
   ///   - waited: messages of an earlier logout, which no longer wait for the browser.
   private func tellOfLogout(
     _ dropped: [UnkeptTokens], awaitsReturn: Bool = false, waited: [OutboxEntry] = [],

@@ -1,6 +1,6 @@
-// A list of users, page by page (RFC 7644 §3.4.2.4). Some directories ignore the filter and list all users, some ignore the
-// start of a page, some announce more users than they have. So the address of each listed user is compared here, too. A list
-// that cannot be read to its end is a failure: it does not prove that no user has the address.
+// A list of users, page by page (RFC 7644 §3.4.2.4). Some directories ignore the filter and list all users, some ignore
+// the start of a page, some announce more users than they have. So the gateway also compares the address of each listed
+// user itself. A list that cannot be read to its end is a failure: it does not prove that no user has the address.
 
 import EnrollJSON
 
@@ -14,7 +14,7 @@ struct SCIMList {
   private var pages = 0
   private var seen: Set<String> = []
 
-  /// The limits for a directory that does not filter.
+  /// The limits that end a search in a directory that ignores the filter.
   static let pageLimit = 200
   static let userLimit = 20_000
 

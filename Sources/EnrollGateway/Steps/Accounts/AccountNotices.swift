@@ -1,12 +1,12 @@
-// Tells the user by e-mail about changes of an account, so that nobody else can change an account secretly. E-mail goes
-// only to addresses that a provider has verified; an unverified address may belong to somebody else.
+// E-mails that tell the user about each change of the account, so that nobody else can change the account secretly.
+// E-mail goes only to addresses that a provider has verified; an unverified address may belong to somebody else.
 
 import EnrollSteps
 import EnrollGatewayPages
 import EnrollHTTP
 
 extension [Identity] {
-  /// The addresses that a provider has verified, each once.
+  /// The addresses that a provider has verified, without duplicates.
   public var verifiedAddresses: [EmailAddress] {
     var told: Set<String> = []
     return filter(\.isEmailVerified).compactMap { identity in
@@ -21,7 +21,7 @@ extension [Identity] {
 /// E-mails about accounts.
 struct AccountNotices: GatewaySteps {
   let services: GatewayServices
-  /// Queues the e-mails; nil if no mail is configured, so that users get no e-mails.
+  /// Queues the e-mails. It is nil if no mail server is configured; then users get no e-mails.
   let mailer: (any Mailer)?
 
   /// Queues one e-mail to each verified address of these identities.

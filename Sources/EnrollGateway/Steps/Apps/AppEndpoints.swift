@@ -1,5 +1,5 @@
-// `POST /v1/auth/{provider}/redeem`: an app exchanges the one-time code of its redirect and the verifier of its challenge for a
-// session token (flows.md §10). The bearer endpoints for apps are below.
+// `POST /v1/auth/{provider}/redeem`: an app exchanges the one-time code of its redirect and the verifier of its
+// challenge for a session token (flows.md §10). The endpoints that an app calls with its session token are below.
 
 import EnrollRules
 import EnrollSteps
@@ -13,7 +13,7 @@ struct AppEndpoints: GatewaySteps {
   let services: GatewayServices
   let store: any SessionStore
   let sessions: GatewaySessions
-  /// The limit for failure reports, which come without a session.
+  /// The limit for failure reports. They need their own limit, because apps send them without a session.
   let reports: RequestBudget
 
   func redeem(_ request: WebRequest, _ provider: String) throws(Interruption) -> WebResponse {
@@ -51,7 +51,7 @@ struct AppEndpoints: GatewaySteps {
     }
   }
 
-  /// RFC 7636 §4.1: 43 to 128 unreserved characters.
+  /// The challenge of a verifier; nil unless the verifier has 43 to 128 unreserved characters (RFC 7636 §4.1).
   private static func challenge(of verifier: String) -> String? {
     let isVerifier =
       (43...128).contains(verifier.utf8.count)
@@ -87,7 +87,7 @@ extension AppEndpoints {
     return WebResponse(204)
   }
 
-  /// Logs the failure that an app reports (back-end.md, Profile and failures).
+  /// Writes the failure that an app reports to the log (back-end.md, Profile and failures).
   func receiveErrorReport(_ request: WebRequest) -> WebResponse {
     guard let json = request.json, let code = json["code"]?.string else {
       return .refusal("invalid_request", "expected a JSON object with code")
@@ -115,7 +115,8 @@ extension AppEndpoints {
     return WebResponse(200)
   }
 
-  /// The discovery document with which EnrollKit in an app finds userinfo at the origin of its back end.
+  /// The discovery document. In an app that uses the gateway as its back end, EnrollKit finds the userinfo endpoint
+  /// with it.
   func discovery(_ request: WebRequest) -> WebResponse {
     let base = settings.publicURL
     return .json(

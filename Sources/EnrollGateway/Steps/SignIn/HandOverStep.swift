@@ -1,8 +1,8 @@
 // Redirects from the gateway's own pages to the provider that belongs to the directory. A directory that checks
-// passwords gives a session token, which the provider's authorization endpoint accepts once instead of a session: the
-// gateway sends the authorization request of a normal client, without a page (`prompt=none`), and the browser then has
-// a session at the provider. If the directory checks no passwords, the provider's own page asks for the password.
-// Either way the user has only one identity: the provider's.
+// passwords gives a session token, which the provider's authorization endpoint accepts once instead of a session. The
+// gateway redirects the browser there with the authorization request of a normal client, but without a page
+// (`prompt=none`). The browser then has a session at the provider. If the directory checks no passwords, the provider's
+// own page asks for the password. Either way the user has only one identity: the provider's.
 
 import EnrollRules
 import EnrollCrypto
@@ -10,7 +10,7 @@ import EnrollGatewayPages
 import EnrollHTTP
 
 extension SignInStart {
-  /// Redirects the browser to the directory's provider; afterwards the browser goes to the destination.
+  /// Redirects the browser to the directory's provider; after the sign-in there, the browser goes to the destination.
   /// - Parameters:
   ///   - session: the token of ``PasswordCheck/accepted(_:session:)``; nil if the provider asks for the password.
   ///   - email: the login hint for the provider's page.
@@ -28,17 +28,18 @@ extension SignInStart {
       app: destination.app, returnTo: returnTo)
   }
 
-  /// The URL to which a browser goes with its new session; nil for the account page.
+  /// The URL to which a browser goes after its session has begun; nil for the account page.
   func returnAddress(of destination: SignInDestination) -> String? {
     destination.fromURI ?? fallback(of: destination) ?? destination.returnTo
   }
 
-  /// The app's fallback URI, for a browser that has a session and no authorization request to continue.
+  /// The app's fallback URI. It is for a browser that has a session, but no authorization request that could continue.
   func fallback(of destination: SignInDestination) -> String? {
     destination.clientID.flatMap { id in settings.apps.first { ASCII.equals($0.id, id) }?.fallbackURI }
   }
 
-  /// The targets for the `form-action` of forms before a hand-over: browsers apply it to every redirect that follows a form.
+  /// The additional targets in `form-action` for forms that lead to a hand-over: browsers also apply `form-action` to
+  /// every redirect that follows a form.
   var handOverTargets: [PageLink] {
     guard let provider = settings.directory?.provider,
       let issuer = settings.providers.first(where: { ASCII.equals($0.name, provider) })?.configuration.issuer

@@ -1,6 +1,6 @@
-// Translates libcurl's result into an error: one row of the error table for each kind of failure. The text has scheme,
-// host and cause. libcurl's own text appears only for TLS failures, where it says which check failed and has nothing
-// but names.
+// Translates libcurl's result into an error: one row of the error table for each kind of failure. The error's text has
+// the scheme, the host and the cause. It contains libcurl's own text only for TLS failures, because that text says
+// which check failed and contains only names.
 
 import CCurl
 import CPosix
@@ -60,8 +60,8 @@ enum CurlFailure {
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
       return EnrollError(.responseInvalid, "\(place) did not answer as HTTP does (\(summary))")
     case CURLE_OUT_OF_MEMORY where reader.headLength > 0 && !reader.isHeadComplete:
-      // libcurl before 8.6 reports a header line over its limit of 100 KB with this code. It reports a lack of memory
-      // for an ordinary line in the same way.
+      // Before version 8.6, libcurl reports two failures with this code: a header line that is longer than 100 KB, and
+      // a lack of memory for an ordinary line.
       return EnrollError(
         .responseInvalid, "\(place) sent a header line without end, or there was no memory for one")
     case CURLE_OUT_OF_MEMORY:

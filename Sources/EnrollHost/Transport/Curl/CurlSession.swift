@@ -44,7 +44,8 @@ final class CurlSession: @unchecked Sendable {
   }
 
   deinit {
-    // In a forked child the connections belong to the parent. Closing them properly would end them for the parent.
+    // In a forked child the connections belong to the parent. If the child closed them properly, they would end for the
+    // parent, too.
     guard !fork.isForkedChild else { return }
     PipeSignal.blocked { enroll_curl_multi_cleanup(curl, multi) }
     errorText.deallocate()
@@ -101,8 +102,8 @@ final class CurlSession: @unchecked Sendable {
     return enroll_curl_get_long(curl, easy, CURLINFO_HTTP_CONNECTCODE, &status) == CURLE_OK ? status : 0
   }
 
-  /// Whether anything of the request has left this machine. libcurl also counts the request that asks a proxy for a
-  /// tunnel: on a new connection nothing else is sent before the TLS handshake is complete.
+  /// Whether any part of the request has left this machine. libcurl also counts the request that asks a proxy for a
+  /// tunnel, and on a new connection nothing else is sent before the TLS handshake is complete.
   private func hasSent(
     _ easy: UnsafeMutableRawPointer, _ request: HTTPRequest, _ target: RequestTarget
   ) -> Bool {
@@ -124,13 +125,14 @@ final class CurlSession: @unchecked Sendable {
     setup.text(CURLOPT_URL, request.url)
     setup.long(CURLOPT_PATH_AS_IS, 1)
     setup.protocols()
-    // HTTP/1.1, so that a connection carries one request at a time. No redirect is followed (R20), no cookie is kept.
+    // The version is HTTP/1.1, so that a connection carries one request at a time. libcurl follows no redirect (R20)
+    // and keeps no cookie.
     setup.long(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     setup.long(CURLOPT_FOLLOWLOCATION, 0)
     setup.long(CURLOPT_NOSIGNAL, 1)
     setup.long(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     setup.long(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.clamped)
-    // In 7.87 and later: a slow name server does not delay a timeout or a cancellation.
+    // Since libcurl 7.87, this option keeps a slow name server from delaying a timeout or a cancellation.
     setup.longIfKnown(CURLOPT_QUICK_EXIT, 1)
     setup.tls(caFile: options.caFile)
     guard setup.keepsSecrets() || target.isPlain else {
@@ -147,8 +149,8 @@ final class CurlSession: @unchecked Sendable {
     }
     setup.method(request.method, body)
     setup.headers(list)
-    // If an answer is issued only once, only the length of the received bytes is limited, not the length that the head
-    // announces.
+    // An answer that the server gives only once is limited by the number of received bytes, not by the length that its
+    // head announces.
     if !request.takesCutAnswer { setup.limit(request.responseLimit) }
     setup.receivers(reader, isPlain: target.isPlain)
     setup.memory(CURLOPT_ERRORBUFFER, errorText)
@@ -194,7 +196,7 @@ final class CurlSession: @unchecked Sendable {
     }
   }
 
-  /// The descriptor that wakes the wait. Made for the first request that can be cancelled.
+  /// The descriptor that wakes the wait. It is made for the session's first request that can be cancelled.
   private func ownEvent() throws(EnrollError) -> EventDescriptor {
     if let event { return event }
     let made = try EventDescriptor()

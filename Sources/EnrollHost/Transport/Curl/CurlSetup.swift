@@ -62,8 +62,8 @@ struct CurlSetup {
     note(code == CURLE_UNKNOWN_OPTION ? enroll_curl_set_protocol_bits(curl, easy) : code)
   }
 
-  /// Requires TLS 1.2 or later, with checks of the certificate chain and of the host name (R19). `caFile` replaces the
-  /// system's authorities.
+  /// Requires TLS 1.2 or later, with checks of the certificate chain and of the host name (R19). The certificates in
+  /// `caFile` replace the system's certificate authorities.
   mutating func tls(caFile: String?) {
     long(CURLOPT_SSL_VERIFYPEER, 1)
     long(CURLOPT_SSL_VERIFYHOST, 2)
@@ -102,13 +102,14 @@ struct CurlSetup {
     }
   }
 
-  /// Ends the transfer early if the announced length is over the limit. The reader counts the bytes that arrive.
+  /// Makes libcurl end the transfer if the announced length exceeds the limit. The bytes that really arrive are counted
+  /// by the reader.
   mutating func limit(_ bytes: Int) {
     note(enroll_curl_set_offset(curl, easy, CURLOPT_MAXFILESIZE_LARGE, Int64(max(bytes, 1))))
   }
 
   /// Sets the callbacks, which pass the response to `reader`. `reader` must stay valid until the handle is cleaned up.
-  /// A plain http request opens sockets to loopback addresses only.
+  /// A request with plain http may open sockets only to loopback addresses.
   mutating func receivers(_ reader: ResponseReader, isPlain: Bool) {
     let opaque = UnsafeRawPointer(Unmanaged.passUnretained(reader).toOpaque())
     note(

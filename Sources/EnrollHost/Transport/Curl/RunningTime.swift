@@ -5,8 +5,8 @@ import EnrollPosix
 
 /// The running time of one request. Of the time between two reads of the clock, at most ``longestStep`` counts.
 struct RunningTime {
-  /// The longest time, in nanoseconds, that counts between two reads of the clock. A process that waits reads the clock
-  /// at least this often.
+  /// The longest time, in nanoseconds, that counts between two reads of the clock. While a request waits, the clock is
+  /// read at least this often.
   static let longestStep: Int64 = 1_000_000_000
 
   private let limit: Int64
