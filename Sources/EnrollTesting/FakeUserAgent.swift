@@ -5,12 +5,13 @@ import EnrollHost
 public import EnrollKit
 import EnrollPosix
 
-/// A browser without a screen. It records the URLs that it was asked to open, and returns the answers of the test.
+/// A browser without a screen. It records the URLs that it was asked to open, and gives the answers that the test has
+/// chosen.
 public final class FakeUserAgent: UserAgent {
   private let play: @Sendable (String) async -> UserAgentAnswer
   private let urls = Guarded<[String]>([], by: Mutex())
 
-  /// - Parameter play: the user's reaction to a URL.
+  /// - Parameter play: plays the user, who reacts to a URL.
   public init(_ play: @escaping @Sendable (String) async -> UserAgentAnswer) { self.play = play }
 
   /// Signs in at `provider` at once. If the provider shows an error page, the user closes the browser.

@@ -4,8 +4,8 @@ import EnrollSteps
 import EnrollGateway
 import EnrollPosix
 
-/// Sends the e-mails in the outbox: at once after this process has queued one, and every five seconds for e-mails of
-/// other replicas and for retries.
+/// Sends the e-mails in the outbox: at once when this process has queued an e-mail, and every five seconds to find
+/// e-mails of other replicas and to repeat failed attempts.
 final class MailDelivery: @unchecked Sendable {
   // Unchecked: the flags are touched only with `condition` locked.
   private let condition = Condition()
@@ -26,8 +26,8 @@ final class MailDelivery: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Ends the thread after the current e-mail was sent. Otherwise the mail server could accept the e-mail while it
-  /// stays in the outbox, and it would be sent twice.
+  /// Ends the thread, but lets it finish sending the current e-mail. Otherwise the mail server might accept the e-mail
+  /// although it stays in the outbox, and the e-mail would be sent twice.
   func stop(withinSeconds seconds: Int64) {
     condition.lock()
     defer { condition.unlock() }
@@ -84,8 +84,8 @@ final class MailDelivery: @unchecked Sendable {
   }
 }
 
-/// Allows at most four password hashes at once, which need 128 MiB. A request that waits five seconds for a slot is
-/// refused.
+/// Allows at most four password hashes at the same time; together they need 128 MiB. A request that waits five seconds
+/// for a slot is refused.
 final class PasswordGate: WorkGate, @unchecked Sendable {
   // Unchecked: `free` is touched only with `condition` locked.
   private let condition = Condition()

@@ -1,4 +1,5 @@
-// The sandbox as a program: starts the provider, says in one line of JSON where it is, then logs requests on stderr.
+// The sandbox as a program: starts the provider, writes one line of JSON that says at which URL it is, and then logs
+// requests on stderr.
 
 import EnrollArguments
 import EnrollHost

@@ -5,7 +5,8 @@ import EnrollCrypto
 import EnrollSandbox
 
 enum SandboxArguments {
-  /// The most seconds that may be added to the clock, a thousand years: the sum is still a valid date.
+  /// The largest number of seconds that may be added to the clock: a thousand years. With this limit the sum is always
+  /// a valid date.
   private static let longest: Int64 = 31_557_600_000
 
   static let port = Parameter.option(

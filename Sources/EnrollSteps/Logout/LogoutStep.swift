@@ -46,8 +46,8 @@ public final class LogoutStep: StateChangingStep {
   ///   with `localOnly`.
   /// - Throws: errors of the store. The session is erased when the call returns.
   public func beginLogout(localOnly: Bool, cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
-    // This is decided before the URL is known: if the revocations were queued without this decision, the process might
-    // end first, or another process might send them.
+    // It must be decided before the URL is known whether the revocations wait for the browser: otherwise this process
+    // might end first, or another process might send the queued revocations.
     let waits = !localOnly && configuration.postLogoutRedirectURI != nil
     let dropped = try eraseForLogout(tellsProvider: !localOnly, awaitsReturn: waits)
     try apply(.cleared)
@@ -92,7 +92,8 @@ public final class LogoutStep: StateChangingStep {
     _ dropped: [UnkeptTokens], awaitsReturn: Bool = false, waited: [OutboxEntry] = [],
     cancellation: (any Cancellation)?
   ) throws(EnrollError) -> SignOut {
-    // The metadata is also needed for the URL at which the browser ends the provider's session.
+    // The metadata is fetched here for the revocations, and also for the URL at which the browser ends the provider's
+    // session.
     if dropped.contains(where: { $0.tokens.source == .issuer }) {
       _ = try? provider.metadata(cancellation: cancellation)
     }
@@ -117,7 +118,8 @@ public final class LogoutStep: StateChangingStep {
     return answer
   }
 
-  /// Whether the browser has a logout page to open, and the provider gets a message after that.
+  /// Whether messages can wait for the browser's return: the provider accepts revocations, and has a logout page that
+  /// the browser opens.
   private func isReturnExpected(_ metadata: ProviderMetadata?) -> Bool {
     metadata?.revocationEndpoint != nil
       && EndSessionRequest.isOffered(configuration: configuration, metadata: metadata)
@@ -125,7 +127,7 @@ public final class LogoutStep: StateChangingStep {
 
   /// Revokes tokens that were erased here and whose messages are queued.
   /// - Parameter waited: messages of an earlier logout, which are sent as well.
-  /// - Returns: nil if there are no such messages.
+  /// - Returns: nil if there are no messages to send.
   private func tell(
     of dropped: [UnkeptTokens], waited: [OutboxEntry] = [], cancellation: (any Cancellation)?
   ) -> ProviderTold? {
@@ -134,7 +136,7 @@ public final class LogoutStep: StateChangingStep {
       asked: dropped.flatMap { $0.tokens.revocable } + waited.compactMap { $0.revokedToken },
       cancellation: cancellation)
     let earlier = outbox.delivered
-    // Only the results for these tokens count: if one of them is revoked, its session has ended.
+    // The tokens whose results count: if one of them is revoked, its session has ended.
     let tokens =
       dropped.map { ($0.tokens.refreshToken ?? $0.tokens.accessToken, $0.tokens.source) }
       + Self.deciding(waited).map { ($0, .issuer) }
@@ -146,8 +148,8 @@ public final class LogoutStep: StateChangingStep {
     return told
   }
 
-  /// The tokens in these messages whose revocation ends the session: the refresh token of the session, or its access
-  /// token if it has no refresh token.
+  /// The tokens in these messages whose revocation ends their session: the refresh token of a session, or its access
+  /// token if the session has no refresh token.
   private static func deciding(_ waited: [OutboxEntry]) -> [Secret] {
     let refreshing = waited.filter { entry in
       guard case .revocation(let revocation) = entry.message else { return false }
@@ -173,8 +175,8 @@ public final class LogoutStep: StateChangingStep {
     }
   }
 
-  /// Erases the tokens and everything that belongs to them from the record, after the messages about them were put into
-  /// the outbox.
+  /// Erases the tokens and everything that belongs to them from the record, after it has put the messages about these
+  /// tokens into the outbox.
   /// - Returns: the erased tokens, the session's own first.
   private func eraseForLogout(
     tellsProvider: Bool, awaitsReturn: Bool = false, forgettingTransactions: Bool = false
@@ -207,7 +209,7 @@ public final class LogoutStep: StateChangingStep {
       }
     } catch {
       // If the disk is full, no new record can be stored. The user must not stay signed in, so the old record is
-      // removed, which needs no space.
+      // removed; a removal needs no space.
       guard error.code == .storeFull || error.code == .storeIO else { throw error }
       if let record = try store.read(account) { leave(record) }
       guard (try? store.remove(account)) != nil else { throw error }
@@ -226,7 +228,8 @@ public final class LogoutStep: StateChangingStep {
     return try apply(.cleared)
   }
 
-  /// Call this after a logout or clearing, so that the next session starts without a backoff or a check result.
+  /// Forgets the backoff and the result of the registration check, so that the next session starts without them. Call
+  /// this after the session was erased.
   private func forgetSession() {
     renewals.endBackoff()
     checkProgress.forget()
@@ -238,7 +241,8 @@ public final class LogoutStep: StateChangingStep {
   private func endSessionRequest(
     of tokens: TokenSet, metadata: ProviderMetadata?, _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> EndSessionRequest? {
-    // A provider that cannot verify the hint shows an error page, and its session continues.
+    // A hint that the provider cannot verify is not sent: the provider would show an error page, and its session would
+    // continue.
     let hint = tokens.idToken.flatMap { token in
       metadata == nil || provider.mayHaveKey(of: token, cancellation: cancellation) ? token : nil
     }
@@ -263,8 +267,9 @@ public final class LogoutStep: StateChangingStep {
     }
   }
 
-  /// Processes the redirect that follows a logout: finds the logout by its state, and reports its end once. The
-  /// revocations that waited for the redirect may then be sent (``OutboxStep/sendOutbox(cancellation:)``).
+  /// Processes the redirect that follows a logout: finds the logout by the redirect's `state`, and reports the end of
+  /// the logout once. The revocations that waited for the redirect may then be sent
+  /// (``OutboxStep/sendOutbox(cancellation:)``).
   /// - Throws: `.redirectMalformed`; `.unsolicited` if no logout of this account waits for this redirect. Nothing has
   ///   changed then.
   public func finishLogout(_ url: String) throws(EnrollError) {
@@ -285,7 +290,7 @@ public final class LogoutStep: StateChangingStep {
 }
 
 extension ProviderDirectory {
-  /// Whether the key that signed an id_token may be among the provider's keys.
+  /// Whether the key that signed an id_token may be one of the provider's current keys.
   fileprivate func mayHaveKey(of idToken: Secret, cancellation: (any Cancellation)?) -> Bool {
     guard let token = try? JWS(parsing: idToken), let keys = try? keys(cancellation: cancellation).0 else {
       return true

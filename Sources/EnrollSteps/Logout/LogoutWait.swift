@@ -1,7 +1,7 @@
-// The revocations of a logout wait for the browser (flows.md §5). A revocation may end the provider's session before
-// the browser opens the logout page. Keycloak, for example, signs the user out at the upstream identity provider only
-// while its own session exists. The messages are therefore in the outbox with a pause, which ends when the browser
-// returns.
+// Makes the revocations of a logout wait for the browser (flows.md §5): otherwise a revocation might end the provider's
+// session before the browser opens the logout page. This session is needed there: Keycloak, for example, signs the user
+// out at the upstream identity provider only while Keycloak's own session exists. The messages are therefore in the
+// outbox with a pause, which ends when the browser returns.
 
 public import EnrollRules
 
@@ -10,7 +10,7 @@ extension OutboxStep {
   /// with the next messages of the outbox.
   static let logoutWaitSeconds: Int64 = 180
 
-  /// The messages, changed so that they wait for the browser of this account.
+  /// Returns the messages with a pause, so that they wait for the return of this account's browser.
   func awaitingLogout(_ entries: [OutboxEntry]) -> [OutboxEntry] {
     let moment = clock.moment()
     return entries.map { entry in
@@ -21,13 +21,13 @@ extension OutboxStep {
     }
   }
 
-  /// Ends the wait of this client's messages for a browser, for this account or for all accounts.
+  /// Makes this client's messages stop waiting for a browser: the messages of this account, or of all accounts.
   /// - Returns: the messages that waited, with their pause removed.
   @discardableResult
   func endLogoutWait(ofEveryAccount: Bool = false) -> [OutboxEntry] {
     var ended: [OutboxEntry] = []
     let name = account.qualifiedName
-    // If the outbox cannot be changed now, the messages stay in the outbox until their pause is over.
+    // If the outbox cannot be changed now, the error is ignored: the messages are sent later, when their pause is over.
     _ = try? store.updateOutbox { outbox throws(EnrollError) in
       for index in outbox.indices where context.isOurs(outbox[index]) {
         guard let awaited = outbox[index].awaitedLogout, ofEveryAccount || ASCII.equals(awaited, name) else {
@@ -40,16 +40,16 @@ extension OutboxStep {
     return ended
   }
 
-  /// Remembers when the first of these messages stops waiting.
+  /// Remembers when the wait of the first of these messages ends.
   func noteLogoutWait(of waiting: [OutboxEntry]) {
     let moment = clock.moment()
     let left = waiting.filter { $0.awaitedLogout != nil && context.isOurs($0) }
       .compactMap { $0.pause?.secondsLeft(at: moment) }.filter { $0 >= 0 }.min()
-    // The time is rounded up, because a read before the end of the pause would find nothing to send.
+    // The time is rounded up, because the outbox has nothing to send before the end of the pause.
     progress.noteLogoutWait(until: left.map { moment.instant.advanced(bySeconds: $0 + 1) })
   }
 
-  /// When the outbox has to be sent again, because the first wait for a browser at the logout page ends. nil if no
-  /// message waits, as far as this process knows.
+  /// The time at which the outbox has to be sent again, because a message then stops waiting for the browser. nil if,
+  /// as far as this process knows, no message waits.
   public var logoutWaitEnds: Instant? { progress.logoutWaitEnds }
 }

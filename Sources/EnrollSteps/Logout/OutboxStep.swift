@@ -20,7 +20,7 @@ public final class OutboxStep: EngineStep {
   }
 
   /// Sends the messages that this client queued for any account, except those that RevocationRule.swift holds back.
-  /// Failed messages stay in the outbox. No error is thrown, because the local logout is complete already.
+  /// Failed messages stay in the outbox. The method throws no error, because the local logout is complete already.
   /// - Parameters:
   ///   - asked: tokens of a user who signs out now. A sign-in that began for another account does not delay their
   ///     revocation.
@@ -49,17 +49,17 @@ public final class OutboxStep: EngineStep {
       tried.append((entry, delivery))
       progress.note(delivery, of: entry)
       let left = entry.after(delivery, at: clock.moment(), jitter: (try? random.bytes(1).first) ?? 0)
-      // If the endpoint does not respond, it would not respond to the next message either, so it gets no more messages
-      // in this run.
+      // An endpoint that does not respond, or that asks for a pause, gets no more messages in this run: its next
+      // message would most likely fail as well.
       if delivery == .unreached || left?.isPauseAsked ?? false { barred.append(place) }
       keep(left, inPlaceOf: entry)
     }
     return tried
   }
 
-  /// Claims a message for this thread, and reads it again, because the message before it may have taken long. While
-  /// another thread of this process sends the same message, this thread waits: a second copy could arrive before the
-  /// first one takes effect.
+  /// Claims a message for this thread, and reads the message again: its entry may have changed while the message before
+  /// it was sent. While another thread of this process sends the same message, this thread waits: a second copy could
+  /// arrive before the first one takes effect.
   /// - Returns: nil if another thread or process has sent the message, or if sending it might sign a user out now.
   private func take(
     _ kept: OutboxEntry, asked: [Secret], cancellation: (any Cancellation)?
@@ -78,8 +78,8 @@ public final class OutboxStep: EngineStep {
     return nil
   }
 
-  /// The messages of the outbox, and the messages that the outbox did not accept earlier. If the outbox cannot be
-  /// read, only the messages that the outbox did not accept.
+  /// The messages of the outbox, and the messages that the outbox did not accept earlier. If the outbox cannot be read,
+  /// the result has only the messages that the outbox did not accept.
   private func waitingMessages() -> [OutboxEntry] {
     let unqueued = progress.unqueued
     let waiting = try? store.updateOutbox { outbox throws(EnrollError) in
@@ -98,7 +98,8 @@ public final class OutboxStep: EngineStep {
     do throws(EnrollError) {
       try store.updateOutbox { outbox throws(EnrollError) in outbox.add(entries) }
     } catch {
-      // Messages that are only in memory do not wait for a browser, because they would be lost if the process ended.
+      // Messages that are only in memory are sent at once, without waiting for a browser: if the process ended during
+      // the wait, they would be lost.
       let entries = entries.map { entry in
         var entry = entry
         if entry.awaitedLogout != nil { entry.endLogoutWait() }
@@ -113,8 +114,7 @@ public final class OutboxStep: EngineStep {
     _ = try? store.updateOutbox { outbox throws(EnrollError) in outbox.put(left, inPlaceOf: entry) }
   }
 
-  /// The endpoint to which a pause applies: if a server asks for a pause, no message is sent to that endpoint until the
-  /// pause is over.
+  /// The endpoint of a message. If a server asks for a pause, this endpoint gets no message until the pause is over.
   private func place(of entry: OutboxEntry) -> String {
     entry.endpoint ?? provider.cachedMetadata?.revocationEndpoint ?? ""
   }
@@ -132,7 +132,7 @@ public final class OutboxStep: EngineStep {
   /// Whether the store did not accept the message that revokes this token.
   func isUnqueued(_ token: Secret) -> Bool { progress.unqueued.contains { $0.revokes(token) } }
 
-  /// The last messages that servers accepted or refused, in any thread.
+  /// The last messages that servers accepted or refused, whichever thread sent them.
   var delivered: [OutboxProgress.Delivered] { progress.delivered }
 
   /// Why the provider refused the last revocation that it answered; nil if it accepted that revocation, or has
@@ -175,7 +175,7 @@ public final class OutboxStep: EngineStep {
   private func revoke(
     _ revocation: OutboxEntry.Revocation, at endpoint: String, cancellation: (any Cancellation)?
   ) -> OutboxEntry.Delivery {
-    // The provider's metadata says how a client authenticates.
+    // A client that is not public needs the provider's metadata, which says how a client authenticates.
     let metadata = context.isPublicClient ? nil : try? provider.metadata(cancellation: cancellation)
     do throws(EnrollError) {
       let plain = RevocationAnswer(
@@ -214,8 +214,8 @@ extension OutboxEntry.Delivery {
 }
 
 extension OutboxEntry {
-  /// After this number of failures or more, EnrollKit pauses before the next attempt even if the server did not ask
-  /// for it.
+  /// The number of failures from which on EnrollKit pauses before the next attempt, even if the server did not ask for
+  /// a pause.
   private static var failuresWithoutPause: Int { 4 }
 
   /// Whether the entry's pause has not ended yet.
@@ -238,8 +238,8 @@ extension OutboxEntry {
     switch delivery {
     case .done, .refused: return nil
     case .unreached: (entry.pause, entry.isPauseAsked) = (nil, false)
-    // The first failures cause no pause, so that any process may try again at its next opportunity: nothing wakes a
-    // process when a pause ends.
+    // The first few failures cause no pause, so that every process may try again as soon as it has an opportunity.
+    // After a pause the next attempt may come late, because nothing wakes a process when a pause ends.
     case .later(nil) where entry.attempts < Self.failuresWithoutPause:
       (entry.pause, entry.isPauseAsked) = (nil, false)
     case .later(let wish):

@@ -1,8 +1,9 @@
 // The registration check: before the states `valid` (B), `renewed` (C) and `confirmed` (H) the host's back end can be
 // asked whether it knows the user (flows.md §7, Check registration). Before `confirmed` the configuration can also
 // require a verified e-mail address. After a 401 the tokens are renewed once and the back end is asked again; after a
-// second 401 the state is `renewalFailed` (E), and the tokens are kept. An outage changes nothing for a session. An
-// outage, a 401 or an unknown account prevents the confirmation of new tokens only if the check is required.
+// second 401 the state is `renewalFailed` (E), and the tokens are kept. If the back end cannot be reached, a session
+// does not change. For tokens that wait for confirmation, an outage, a 401 or an unknown account prevents the
+// confirmation only if the configuration requires the check; otherwise it is only reported.
 
 import EnrollCrypto
 import EnrollJSON
@@ -40,7 +41,7 @@ public final class CheckStep: StateChangingStep {
     self.renewedTokens = renewedTokens
   }
 
-  /// The time after which an unreachable back end is asked again.
+  /// The number of seconds after which a back end that could not be reached is asked again.
   static let checkPauseSeconds: Int64 = 60
 
   private enum Outcome {
@@ -53,7 +54,8 @@ public final class CheckStep: StateChangingStep {
 
   // MARK: The check of the session (before `valid` and `renewed`)
 
-  /// The state if a check must run or has failed; nil if no check is required, or the check has passed or is postponed.
+  /// The state if the check must still run or has failed; nil if no check is required, or the check has passed or is
+  /// postponed.
   func storedState(epoch: UInt64) -> StoredState? {
     guard context.requiresCheck else { return nil }
     let now = clock.instant()
@@ -171,7 +173,7 @@ public final class CheckStep: StateChangingStep {
     }
   }
 
-  /// Requires a verified address in the id_token's claims, or else in the claims of userinfo: the user may have
+  /// Requires that the address is verified by the id_token's claims, or else by those of userinfo: the user may have
   /// verified the address after the id_token was issued.
   private func requireVerifiedEmail(
     _ profile: JSONObject?, _ tokens: TokenSet, _ cancellation: (any Cancellation)?
@@ -204,8 +206,8 @@ public final class CheckStep: StateChangingStep {
   }
 
   /// Renews the tokens that wait for confirmation, because their access token may have expired while the user was away.
-  /// Each check does this at most once. The renewal is exclusive among all processes, and the tokens are stored before
-  /// they are used (R30).
+  /// Each check renews them at most once. No other process renews at the same time, and the new tokens are stored
+  /// before they are used (R30).
   /// - Returns: nil if there are no new tokens.
   private func renewProvisional(_ tokens: TokenSet) throws(EnrollError) -> TokenSet? {
     guard let refreshToken = tokens.refreshToken, let epoch = try store.read(account)?.tokenEpoch,
@@ -256,7 +258,7 @@ public final class CheckStep: StateChangingStep {
     case .tokens(let response):
       fresh = response.tokenSet(
         renewing: tokens, withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)
-    // The response is only used for its refresh token, which the next renewal sends (R30).
+    // Only this response's refresh token is used: the next renewal sends it (R30).
     case .rotatedOnly(let rotated, _): (fresh.refreshToken, hasNewAccessToken) = (rotated, false)
     case .refused: return nil
     }
@@ -265,7 +267,7 @@ public final class CheckStep: StateChangingStep {
       if !isKept { try renewedTokens.requireSame(store: identity) }
       return isKept
     }
-    // The user logged out or tried again in the meantime (R35).
+    // The user logged out or tried again meanwhile, so the new tokens are revoked (R35).
     guard isKept else {
       revocations.revokeUnkept([UnkeptTokens(fresh, user: fresh.identity?.subject)])
       return nil
@@ -285,8 +287,9 @@ public final class CheckStep: StateChangingStep {
     return isKept
   }
 
-  /// Checks the id_token from a renewal of unconfirmed tokens. If it belongs to another user, verified or not, the
-  /// sign-in ends: otherwise the user would confirm tokens of a person whose profile was never shown.
+  /// Checks the id_token from a renewal of unconfirmed tokens. If the id_token names another user, the sign-in ends,
+  /// even if the token is not verified: otherwise the user would confirm tokens of a person whose profile was never
+  /// shown.
   private func judgeProvisional(_ fresh: TokenSet) throws(EnrollError) -> TokenSet {
     guard let idToken = fresh.unprovenIDToken, let record = try store.read(account) else { return fresh }
     let session = SessionIdentity(fresh, profile: record.provisionalProfile, configuration)

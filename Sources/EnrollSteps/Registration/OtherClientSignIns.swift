@@ -1,6 +1,6 @@
-// Sign-ins that wait for confirmation at another client of the resource. Further scopes may need another registered
-// client (flows.md §12), which has its own account in the store. If such a sign-in stops before the user's answer, the
-// configuration still has the client that the session belongs to.
+// Sign-ins that wait for confirmation at another client of the resource. Further scopes may require another registered
+// client (flows.md §12), and each client has its own account in the store. If the sign-in at the other client stops
+// before the user has answered, the configuration still names the client to which the existing session belongs.
 
 public import EnrollJSON
 public import EnrollRules
@@ -14,7 +14,8 @@ public struct OtherClientSignIn: Sendable {
 
 extension RegistrationStep {
   /// The sign-ins of this account that wait for confirmation at other clients that were registered for the resource;
-  /// the sign-in at the newest client is first. Sends no request. An account that cannot be read is left out.
+  /// the sign-in at the newest client is first. This method sends no request. If the account at a client cannot be
+  /// read, its sign-in is left out.
   public func waitingAtOtherClients() -> [OtherClientSignIn] {
     guard let registered = context.registeredClient else { return [] }
     var found: [OtherClientSignIn] = []
@@ -27,7 +28,7 @@ extension RegistrationStep {
         ResourceRegistrar.name(&client, registered)
         client["scopes"] = registered.keys?["scopes"]
       } else {
-        // The store keeps no secret of a replaced client.
+        // Only the client id is named, because the store does not keep the secret of a replaced client.
         client["clientId"] = .string(id.text)
       }
       found.append(OtherClientSignIn(client: client, waiting: waiting))

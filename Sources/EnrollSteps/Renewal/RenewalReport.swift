@@ -21,8 +21,8 @@ public final class RenewalReport: StateChangingStep {
     try report(result, isNew: false, for: audience)
   }
 
-  /// - Parameter isNew: false for a result that was reported before: the result of an earlier failure, after which a
-  ///   pause runs, or of another process's renewal.
+  /// - Parameter isNew: false for a result that was reported before: an earlier failure whose pause has not ended, or
+  ///   the result of another process's renewal.
   /// - Parameter audience: the audience of the access token. A renewal for an audience changes the state only if it
   ///   ends the session.
   func report(
@@ -67,7 +67,8 @@ public final class RenewalReport: StateChangingStep {
     if renewals.noteFailure(error.code) { backEnd.report(error) }
   }
 
-  /// During a transaction, or while tokens wait for confirmation, a renewal does not change the state.
+  /// Applies the event of a renewal. During a transaction, or while tokens wait for confirmation, the event is illegal
+  /// and does not change the state.
   private func applyIfSession(_ event: RegistrationEvent) {
     _ = try? apply(event)
   }

@@ -1,6 +1,7 @@
 // Sends the requests of a sign-in to an endpoint from the metadata. If the server there does not respond like the
-// provider, the endpoint may have moved since the metadata was fetched (R18). A sign-in sends no second request, but
-// the next sign-in fetches the metadata again although it is fresh. RenewalBackoff does the same for renewals.
+// provider, the endpoint may have moved since the metadata was fetched (R18). This sign-in does not send the request
+// again, but the next sign-in fetches the metadata again, even if the stored metadata is still fresh. RenewalBackoff
+// does the same for renewals.
 
 import EnrollRules
 

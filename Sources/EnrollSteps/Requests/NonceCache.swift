@@ -2,7 +2,8 @@
 
 import EnrollRules
 
-/// The nonces of this process. Responses change them, and so do the host's requests for proofs.
+/// The nonces of this process. Responses of servers change the nonces, and so do calls with which the host requests
+/// proofs.
 struct NonceCache: Sendable {
   private struct Fields {
     var all = DPoPNonces()

@@ -5,8 +5,8 @@ import EnrollCrypto
 import EnrollRules
 
 extension EngineContext {
-  /// The registered client of the configuration's resource; nil unless the configuration has that client, or a client
-  /// that the registered client replaced.
+  /// The registered client of the configuration's resource; nil unless the configuration names this registered client
+  /// or a client that it replaced.
   var registeredClient: RegisteredClient? {
     guard let resource = configuration.resourceIdentifier else { return nil }
     let name = RegistrationName(
@@ -18,9 +18,9 @@ extension EngineContext {
     return client
   }
 
-  /// The error, with the remedy if the provider refuses a registered client.
+  /// The error; if it says that the provider refuses a registered client, the remedy is added.
   func withRegistration(_ error: EnrollError) -> EnrollError {
-    // `.rejected` is the error code for a refusal that was stored earlier and is reported again.
+    // Both codes must be checked: `.rejected` is the code of a stored refusal that is reported again.
     guard error.code == .oauth || error.code == .rejected, error.refusesClient, registeredClient != nil else {
       return error
     }
@@ -41,8 +41,8 @@ extension RegisteredClient {
     }
   }
 
-  /// Whether the server refused this client at the last renewal of the session. A renewal from before the registration
-  /// does not count, because a server may issue the same client id again.
+  /// Whether the server refused this client at the last renewal of the session. A refusal from before this client's
+  /// registration does not count, because a server may issue the same client id again.
   func isForgotten(_ record: AccountRecord) -> Bool {
     guard let refusal = record.refusal, let code = refusal.oauthError else { return false }
     return EnrollError.refusesClient(code) && refusal.began.map { $0 >= registeredAt } ?? true

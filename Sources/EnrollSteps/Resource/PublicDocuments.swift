@@ -1,5 +1,5 @@
-// Public documents of resources and servers that the user has not agreed to yet. The requests have no token, no client
-// id and nothing about the user (R42). Redirects are not followed (R20).
+// Fetches public documents of resources and servers before the user has agreed to use them. The requests have no token,
+// no client id and nothing about the user (R42). Redirects are not followed (R20).
 
 import EnrollRules
 
@@ -7,7 +7,7 @@ import EnrollRules
 struct PublicDocuments {
   private let transport: any Transport
   private let cancellation: (any Cancellation)?
-  /// A description of each place that had no document.
+  /// For each URL that had no document, a description of what was there.
   private(set) var absences: [String] = []
 
   init(_ transport: any Transport, _ cancellation: (any Cancellation)?) {
@@ -15,7 +15,7 @@ struct PublicDocuments {
     self.cancellation = cancellation
   }
 
-  /// ``absences`` as text that ends a sentence.
+  /// The entries of ``absences`` as text that can be appended to a sentence.
   var found: String {
     absences.reduce("") { $0 + ($0.utf8.isEmpty ? "" : "; ") + $1 }
   }
@@ -54,7 +54,7 @@ struct PublicDocuments {
         responseLimit: ProtectedResourceMetadata.bodyLimit))
   }
 
-  /// Sends the `ping` of the Model Context Protocol, a message that changes nothing at the server.
+  /// Sends a `ping` of the Model Context Protocol. This message changes nothing at the server.
   func ping(_ url: String) throws(EnrollError) -> HTTPResponse {
     try send(
       HTTPRequest(

@@ -1,6 +1,6 @@
-// Makes a configuration for a resource (flows.md §12). The client id is the app's own, if it has one. Otherwise it is
-// the URL of the app's client id metadata document, if the server accepts such URLs. Otherwise a client is registered
-// (RFC 7591), once for all processes, and stored.
+// Makes a configuration for a resource (flows.md §12). If the app has its own client id, that client id is used.
+// Otherwise it is the URL of the app's client id metadata document, if the server accepts such URLs. Otherwise a client
+// is registered (RFC 7591), once for all processes, and stored.
 
 import EnrollCrypto
 import EnrollJSON
@@ -48,7 +48,8 @@ public struct ResourceRegistrar: Sendable {
       do throws(EnrollError) {
         return try registered(anew, before, challenge, cancellation, preparing)
       } catch {
-        // During an outage the old client is returned, because its session may still have a valid token.
+        // If the server cannot be reached, the old client is returned, because its session may still have a valid
+        // token.
         guard error.isRetryable else { throw error }
         return kept
       }
@@ -79,7 +80,8 @@ public struct ResourceRegistrar: Sendable {
     return client
   }
 
-  /// The discovery that the host passed, if it is for this request; otherwise a new discovery of the resource.
+  /// The discovery that the host passed, if it is for this request; otherwise the result of a new discovery of the
+  /// resource.
   private func found(
     _ request: ResourceRequest, _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ResourceDiscovery {
@@ -163,15 +165,16 @@ public struct ResourceRegistrar: Sendable {
       client.clientSecret == nil ? nil : client.secretMethod.map { .string($0.rawValue) }
   }
 
-  /// The scopes that the host names, together with the scopes that the session lacked when the resource refused it;
-  /// nil if the host names no scopes.
+  /// The scopes that the host names, plus the scopes that the session lacked if the resource refused the session for
+  /// that reason; nil if the host names no scopes.
   private static func named(_ request: ResourceRequest, _ challenge: ResourceChallenge?) -> [String]? {
     guard let scopes = request.scopes, let challenge, challenge.isForMoreScopes else { return request.scopes }
     return challenge.scopes(after: scopes)
   }
 
-  /// The scopes that the resource needs. If the server lists them, also `offline_access`, for a refresh token, and
-  /// `openid`, so that the confirmation at the end of the sign-in can name the user.
+  /// The scopes that the resource needs. The result also includes `offline_access`, for a refresh token, and `openid`,
+  /// if the server lists these scopes; `openid` is included so that the confirmation at the end of the sign-in can name
+  /// the user.
   private func scopes(
     _ request: ResourceRequest, _ found: ResourceDiscovery, _ challenge: ResourceChallenge?,
     _ before: RegisteredClient?
@@ -181,7 +184,7 @@ public struct ResourceRegistrar: Sendable {
     let metadata = found.server.metadata
     return AuthorizationServer.ownScopes.reduce(found.scopes ?? []) { scopes, scope in
       guard Scopes.contains(scope, in: metadata.scopes ?? []) else { return scopes }
-      // Without the issuer's keys an id_token cannot be verified, and the sign-in would fail.
+      // `openid` is left out if the issuer has no keys: its id_token could not be verified, and the sign-in would fail.
       if ASCII.equals(scope, "openid"), metadata.jwksURI == nil { return scopes }
       return Scopes.adding(scope, to: scopes)
     }
@@ -220,8 +223,8 @@ public struct ResourceRegistrar: Sendable {
 
   /// The stored client, or a new one. All processes that ask at the same time get the client that the first of them
   /// registers. A client that is replaced by another client is deleted at its server.
-  /// - Parameter before: the client that was stored when the call began. A request to register again also accepts a
-  ///   stored client, if it is not `before`: that client was registered after the call began.
+  /// - Parameter before: the client that was stored when the call began. If the request is to register again, a stored
+  ///   client is still accepted if it differs from `before`, because it was then registered after the call began.
   private func registered(
     _ request: ResourceRequest, _ found: ResourceDiscovery, _ keys: JSONObject,
     _ before: RegisteredClient?, _ cancellation: (any Cancellation)?,
@@ -239,8 +242,8 @@ public struct ResourceRegistrar: Sendable {
         result = (client, false)
         return
       }
-      // If a client is replaced, the server knows the redirect URI already, and a sign-in of that client may be
-      // listening on the port.
+      // `preparing` is called only for a first client. If a client is replaced, the server already knows the redirect
+      // URI, and a sign-in of the old client may be listening on its port.
       if kept == nil { try preparing(request.redirectURI) }
       var client = try register(request, found, name, scopes, cancellation)
       client.configuration = configuration
@@ -252,7 +255,7 @@ public struct ResourceRegistrar: Sendable {
     }
     guard let result else { throw EnrollError(.internal, "the store did not run the change of a client") }
     if !ASCII.equals(found.resource, request.resource) {
-      // An entry under the resource's name, which refers to the client of the resource's host.
+      // Stores an entry under the resource's own name. The entry refers to the client of the resource's host.
       let pointer = RegisteredClient(
         clientID: ClientID("-"), registeredAt: clock.wallTime(), configuration: configuration)
       try store.updateRegisteredClient(try self.name(request, issuer: found.issuer, request.resource)) {

@@ -1,4 +1,4 @@
-// Finds a resource's metadata (RFC 9728 §3, §5.1), and checks which resource it describes (R42).
+// Finds a resource's metadata (RFC 9728 §3, §5.1), and checks that the metadata describes this resource (R42).
 
 import EnrollJSON
 import EnrollRules
@@ -7,7 +7,8 @@ import EnrollRules
 struct ResourceSearch {
   private let resource: ResourceIdentifier
   private let allowsLoopbackHTTP: Bool
-  /// The error for metadata of another resource. It is thrown only if no metadata of this resource is found.
+  /// The error for metadata that describes another resource. The search throws it only if it finds no metadata of this
+  /// resource.
   private var refusal: EnrollError?
   /// The challenge that the host passed, or that the resource returned during this search; nil if there is no
   /// challenge yet.
@@ -28,7 +29,7 @@ struct ResourceSearch {
   /// Requests the metadata in this order: the URL of the host's challenge, the resource's own well-known URL, the
   /// well-known URL of the resource's host, and the URL in the challenge that the resource returns during this search.
   /// - Returns: nil for a resource without metadata.
-  /// - Throws: for metadata of another resource, and for unusable metadata.
+  /// - Throws: an error if the metadata describes another resource or cannot be used.
   mutating func metadata(
     _ documents: inout PublicDocuments
   ) throws(EnrollError) -> (ProtectedResourceMetadata, location: String)? {
@@ -53,8 +54,8 @@ struct ResourceSearch {
     return nil
   }
 
-  /// - Parameter isOfHost: whether the URL is the one for the host as a whole, whose metadata may name the host instead
-  ///   of this resource.
+  /// - Parameter isOfHost: whether the URL is the URL for the metadata of the whole host. Only there the metadata may
+  ///   name the host instead of this resource.
   private mutating func read(
     _ place: String, isOfHost: Bool, _ documents: inout PublicDocuments
   ) throws(EnrollError) -> (ProtectedResourceMetadata, location: String)? {
@@ -80,8 +81,8 @@ struct ResourceSearch {
     return (metadata, place)
   }
 
-  /// Sends requests without a token: a GET, and a POST as a client of the Model Context Protocol, whose servers may
-  /// accept only POST. Reads the challenge of a 401.
+  /// Sends requests without a token, and reads the challenge of a 401. The requests are a GET, and a POST like that of
+  /// a client of the Model Context Protocol, because servers of this protocol may accept only POST.
   private mutating func provoke(_ documents: inout PublicDocuments) throws(EnrollError) {
     for isRead in [true, false] {
       let response = isRead ? try documents.get(resource.text) : try documents.ping(resource.text)

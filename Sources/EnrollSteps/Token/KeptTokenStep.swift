@@ -1,9 +1,9 @@
-// The access tokens of an account: for each, its audience and its expiry, never the token itself.
+// Lists the access tokens of an account. The list contains each token's audience and expiry, never the token itself.
 
 public import EnrollRules
 
 extension AccessStep {
-  /// The session's own access token first, then the tokens for audiences; empty if no user is signed in.
+  /// The stored access tokens: first the session's own, then the tokens for audiences. Empty if no user is signed in.
   /// - Throws: the errors of the store.
   public func keptTokens() throws(EnrollError) -> [KeptToken] {
     guard let record = try store.read(account), record.sessionEnded == nil, let tokens = record.confirmed

@@ -42,8 +42,8 @@ final class AccountFile: RenewableAccount, Sendable {
 
   // MARK: Reading
 
-  /// - Parameter fresh: whether the disk is read in any case; if false, content in memory is returned if it is at most
-  ///   a second old.
+  /// - Parameter fresh: true to read the disk in any case; false to accept content in memory that is at most a second
+  ///   old.
   func document(fresh: Bool) throws(EnrollError) -> AccountDocument? {
     let damage: EnrollError
     do {
@@ -52,8 +52,8 @@ final class AccountFile: RenewableAccount, Sendable {
       guard error.code == .storeCorrupt else { throw error }
       damage = error
     }
-    // Only the holder of the write lock may rename the file. The file is read again under the lock, because the last
-    // holder may have replaced the damaged file.
+    // Only the holder of the write lock may rename the file. The file is read again under the lock, because the
+    // previous holder of the lock may have replaced the damaged file.
     let held: StoreLock.Held
     do { held = try writing.acquire() } catch { throw damage }
     defer { held.release() }
@@ -63,7 +63,7 @@ final class AccountFile: RenewableAccount, Sendable {
   /// Reads the document from the disk. A damaged file is not set aside.
   func documentOnDisk() throws(EnrollError) -> AccountDocument? { try cache.read(fresh: true) }
 
-  /// - Throws: `.storeLocked`, field `pin`, if the account has a PIN, and this process was not given the PIN.
+  /// - Throws: `.storeLocked` with field `pin` if the account has a PIN and this process did not get the PIN.
   func record(fresh: Bool) throws(EnrollError) -> AccountRecord? {
     try document(fresh: fresh).map { document throws(EnrollError) in try cache.record(of: document) }
   }
@@ -118,7 +118,7 @@ final class AccountFile: RenewableAccount, Sendable {
     return (record, old.hasTokens && !record.hasTokens ? saved : nil)
   }
 
-  /// Seals the record into the document, under the PIN. Called with the write lock held.
+  /// Seals the record with the PIN's key, and puts it into the document. Called with the write lock held.
   private func sealUnderPIN(
     _ document: inout AccountDocument, _ record: AccountRecord, _ envelope: PINEnvelope
   ) throws(EnrollError) {
@@ -135,19 +135,20 @@ final class AccountFile: RenewableAccount, Sendable {
     _ document: AccountDocument, _ record: AccountRecord?, changesTokens: Bool
   ) throws(EnrollError) -> SavedGeneration {
     let plaintext = document.encoded(as: form)
-    // Bytes that cannot be decoded again must not replace a readable file.
+    // This check exists because bytes that cannot be decoded again must not replace a readable file.
     guard try AccountDocument(decoding: plaintext, as: form) == document else {
       throw EnrollError(.internal, "the record would not read back as it was written")
     }
     do {
-      // The reserved space is only for saves that store or remove tokens. Any other save may fail, because it can be
-      // repeated later.
+      // Only saves that store or remove tokens may use the reserved space. Any other save may fail on a full disk,
+      // because it can be repeated later.
       let saved = try file.save(
         plaintext, after: cache.generation, reserve: changesTokens ? reserved.withLock { $0 } : nil)
       cache.keep(document, record, saved)
       return SavedGeneration(lineage: document.lineage, generation: saved.generation)
     } catch {
-      // The disk may have the old or the new file now, so the next read must not use the copy in memory.
+      // After this failure either the old or the new file may be on disk, so the next read must not use the copy in
+      // memory.
       cache.forget()
       throw error
     }
@@ -209,8 +210,8 @@ final class AccountFile: RenewableAccount, Sendable {
     min((try file.folder.status(names.record)?.size ?? 0) + (64 << 10), Int64(SealedFormat.fileLimit))
   }
 
-  /// Checks that a save would find disk space, and frees that space again. The check creates a file with the name of
-  /// the temporary file, because another process's renewal may be using the file of the reserve.
+  /// Checks that a save would find enough disk space: reserves the space, and frees it again. The check uses the name
+  /// of the temporary file, because another process's renewal may be using the file that is meant for reserved space.
   func requireSpace() throws(EnrollError) {
     let held = try writing.acquire()
     defer { held.release() }
@@ -218,14 +219,14 @@ final class AccountFile: RenewableAccount, Sendable {
     try file.folder.discard(names.temporary)
   }
 
-  /// Frees the reserved space when the renewal lock is released.
+  /// Frees the reserved space. Called when the renewal lock is released.
   private func endReserve() {
     reserved.withLock { $0 = nil }
     writing.closeWhileUnlocked()
     try? file.folder.discard(names.reserve)
   }
 
-  /// Removes the temporary file and the reserve that a dead process left behind.
+  /// Removes the temporary file and the reserve that a process left behind when it died.
   func removeLeftovers() { file.folder.removeLeftovers([names.temporary, names.reserve]) }
 
   // MARK: PIN
@@ -315,8 +316,7 @@ final class AccountFile: RenewableAccount, Sendable {
       epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, account: self
     ) {
       () throws(EnrollError) in
-      // If the renewal lock stays held, there are tokens that are not saved yet, and the reserved space is kept for
-      // them.
+      // If the renewal lock stays held, some tokens are not saved yet, so the reserved space is kept for them.
       defer { if !gate.isKept { endReserve() } }
       try body()
     }

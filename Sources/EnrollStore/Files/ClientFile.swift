@@ -1,7 +1,7 @@
 // The store's registered clients, each in a sealed file. The file's name is a tag that is derived from the client's
 // `RegistrationName`. Each client has two locks (store.md, Locks). The registration lock is held during the
-// registration, across the network, so that many processes register only one client; registrations of other clients do
-// not wait. The write lock is held for one save, as for an account.
+// registration, across the network, so that many processes register only one client; this lock does not delay the
+// registrations of other clients. The write lock is held for one save, as for an account.
 
 public import EnrollRules
 import EnrollSteps
@@ -37,8 +37,8 @@ extension FileTokenStore {
     }
   }
 
-  /// Reserves the disk space and the descriptors that the save of the client needs, and keeps them reserved until the
-  /// end of the change that calls this.
+  /// Reserves the disk space and the descriptors that the save of the client needs. Call this inside a change of the
+  /// client; the reservation lasts until that change ends.
   public func reserveSpace(_ name: RegistrationName) throws(EnrollError) {
     guard let file = registering.withLock({ $0[name] }) else {
       throw EnrollError(.internal, "space for a client is reserved while it is registered")
@@ -79,8 +79,8 @@ final class ClientFile: @unchecked Sendable {
       guard error.code == .storeCorrupt else { throw error }
       damage = error
     }
-    // Only the holder of the write lock may rename the file. The file is read again under the lock, because the last
-    // holder may have replaced the damaged file.
+    // Only the holder of the write lock may rename the file. The file is read again under the lock, because the
+    // previous holder of the lock may have replaced the damaged file.
     let held: StoreLock.Held
     do { held = try writing.acquire() } catch { throw damage }
     defer { held.release() }
@@ -102,7 +102,7 @@ final class ClientFile: @unchecked Sendable {
 
   /// Runs `change` while no other thread or process changes this client, even if `change` sends network requests. Then
   /// saves the changed client.
-  /// - Returns: the changed client, and the error if that client could not be saved.
+  /// - Returns: the changed client; also an error if the changed client could not be saved.
   func changeUnderLock(
     _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
   ) throws(EnrollError) -> (client: RegisteredClient?, refusal: EnrollError?) {
@@ -128,8 +128,8 @@ final class ClientFile: @unchecked Sendable {
       try file.folder.discard(names.client)
       return try file.folder.sync()
     }
-    // Since the file was read, the store's keys may have been replaced, and the file may have been sealed again with a
-    // higher generation.
+    // If the file has changed since it was read, its generation is read again: the store's keys may have been replaced,
+    // and then the file was sealed again with a higher generation.
     if try !file.folder.status(names.client).isSame(as: status) {
       let content = try file.read()
       generation = try content.map { content throws(EnrollError) in try file.open(content).generation } ?? 0

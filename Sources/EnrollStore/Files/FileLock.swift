@@ -1,6 +1,7 @@
 // An open lock file. EnrollKit never removes lock files. If another program removes a lock file, a lock on the removed
-// file excludes no other process. So after locking, EnrollKit checks that the file still has its name. Closing the
-// descriptor frees the lock, also when the process dies. A forked child closes its copy in the fork handler.
+// file excludes no other process. So after locking, EnrollKit checks that the locked file still has its name. Closing
+// the descriptor frees the lock; this also happens when the process dies. A forked child closes its copy in the fork
+// handler.
 
 import EnrollRules
 import EnrollPosix
@@ -26,7 +27,7 @@ final class FileLock {
   deinit { close() }
 
   /// Tries to get the lock, without waiting. It can be called again while the lock is held. If the folder has been
-  /// replaced in the meantime, the old lock stays held, because the old folder may return to its path.
+  /// replaced in the meantime, the old lock stays held, because the old folder may be moved back to its path.
   /// - Returns: false if another process, or another store object of this process, has the lock.
   func tryLock() throws(EnrollError) -> Bool {
     guard try folder.lock(descriptor) else { return false }
@@ -63,8 +64,8 @@ final class FileLock {
     }
   }
 
-  /// Waits for a lock that another process may hold across network requests, until the current call is cancelled or
-  /// timed out.
+  /// Waits for a lock that another process may hold across network requests, until this process gets the lock, or the
+  /// current call is cancelled or times out.
   /// - Throws: `.cancelled`, `.deadlineExceeded`.
   func lockDuringCall() throws(EnrollError) {
     var pause = PollingPause(longest: 100_000_000)

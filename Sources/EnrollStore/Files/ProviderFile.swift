@@ -9,7 +9,7 @@ extension FileTokenStore {
   public func providerDocuments(_ provider: ProviderName) -> ProviderDocuments? {
     do throws(EnrollError) {
       return try withCurrentStore { (store) throws(EnrollError) in
-        // A read must not create a store.
+        // Without this check, a read would create a store.
         guard try store.folder.status(StoreKeyRing.fileName) != nil else { return nil }
         return try store.read(try store.providerFile(provider), provider)?.documents
       }
@@ -35,7 +35,7 @@ extension FileTokenStore {
         _ = try file.save(after.encoded(of: provider), after: kept?.generation ?? 0)
       }
     } catch {
-      // The error is ignored, because nothing is lost: the next call asks the provider again.
+      // The error is ignored: without the copy, the next call asks the provider again.
     }
   }
 }

@@ -31,7 +31,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
   public var omittedFileCount = 0
   /// The store's own files whose permissions are not 0600, at most ``fileLimit``.
   public var wrongModes: [WrongMode] = []
-  /// Why the store cannot be used; nil when it can.
+  /// The reason why the store cannot be used; nil if the store can be used.
   public var problem: EnrollError?
 
   /// A file whose permissions are not 0600.
@@ -120,7 +120,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
     keyDecision = chooser.decision(keyCandidates)
   }
 
-  /// Finds the first problem that would occur when the store is used.
+  /// Finds the first problem that a program would have when it uses the store.
   private mutating func examineFiles(
     at path: String, _ names: [String], _ plan: KeyPlan, _ system: any FileSystem
   ) {

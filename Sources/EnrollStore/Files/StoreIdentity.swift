@@ -1,5 +1,6 @@
-// Two checks before a code or a token is used. The first check is whether the store was replaced, which its identity
-// shows: this may be the only reason why a session is missing. The second check is whether the store has space.
+// Two checks before a code or a token is used. The first check compares the store's identity, to find out whether the
+// store was replaced: that may be the only reason why a session is missing. The second check is whether the disk has
+// space for a save.
 
 public import EnrollRules
 
@@ -23,8 +24,8 @@ extension FileTokenStore {
 }
 
 extension OpenStore {
-  /// The identity of the store; nil if the folder has no `keys` file. A restored copy in another folder is another
-  /// store, because it may be older than the session.
+  /// The identity of the store; nil if the folder has no `keys` file. A copy that was restored into another folder
+  /// counts as another store, because the copy may be older than the session.
   fileprivate func identity() throws(EnrollError) -> String? {
     guard let (file, _) = try KeysFile.read(folder, as: forms.keys) else { return nil }
     let status = try folder.attempt(nil) { () throws(FileFault) in try folder.system.status(folder.folder) }

@@ -47,7 +47,8 @@ enum StoreWriteCheck {
     var process: Int32
   }
 
-  /// Other processes that hold a lock of the store. Lock files are examined only if any process holds any lock.
+  /// The other processes that hold locks of the store. If no process on this machine holds any lock, the lock files are
+  /// not examined.
   private static func holders(
     in folder: Int32, _ names: [String], _ system: any FileSystem
   ) -> [Holder] {

@@ -1,5 +1,6 @@
-// The store's key in a file of mode 0600: the default if there is no keyring. A copy of the store's other files cannot
-// be read without the key file. But a program that can read the user's files can read the key file, too (SECURITY.md).
+// Keeps the store's key in a file with mode 0600. This is the default if there is no keyring. A copy of the store's
+// other files cannot be read without the key file. But a program that can read the user's files can read the key file,
+// too (SECURITY.md).
 //
 // The file has `ENROLLKEY1`, one or more keys of 32 bytes with the newest first, and the first 8 bytes of the SHA-256
 // of everything before them. The file has several keys only while a store moves from one key to the next, or if
@@ -21,7 +22,7 @@ public final class KeyFileProvider: KeyProvider {
   private static let keyLimit = 16
   /// The number of random bytes in the name of a temporary file.
   private static let temporaryCount = 12
-  /// The age from which a temporary file is removed: one hour, which is longer than any write takes.
+  /// The age from which on temporary files are removed. It is one hour, which is longer than any write takes.
   private static let temporaryLifetimeNanoseconds: Int64 = 3_600_000_000_000
 
   public let name = KeyFileProvider.providerName
@@ -66,8 +67,8 @@ public final class KeyFileProvider: KeyProvider {
     let folder = try openFolder()
     let wrappingKey: Secret
     if let present = try read(folder)?.first { wrappingKey = present } else { wrappingKey = try make(folder) }
-    // Another process may have created the key file just now. The file must be durable before a store depends on it.
-    // Some folders cannot be synced, so an error is ignored.
+    // The key file must be durable before a store depends on it, and another process may have created it just now. Some
+    // folders cannot be synced, so an error is ignored.
     try? folder.sync()
     return try KeyWrapping.wrap(key, under: wrappingKey, slot: slot, provider: name, random: random)
   }
@@ -115,8 +116,8 @@ public final class KeyFileProvider: KeyProvider {
     guard !isShared else { return }
     let folder = try openFolder()
     guard let keys = try read(folder), let newest = keys.first else { return }
-    // New slots are wrapped with the newest key. If the discarded slot was wrapped with the newest key, the store has
-    // moved to another provider, and the file is removed. Otherwise only the newest key is still needed.
+    // A new slot is always wrapped with the newest key. So if the discarded slot was wrapped with the newest key, the
+    // store has moved to another provider, and the file is removed. Otherwise the file keeps only the newest key.
     guard try unwrap(wrapped, slot, keys).index == 0 else { return try replace(folder, [newest]) }
     try folder.discard(fileName)
     try folder.sync()
@@ -158,7 +159,8 @@ public final class KeyFileProvider: KeyProvider {
     var content = try encoded([Secret(material)])
     defer { content.withUnsafeMutableBytes { Wipe.bytes($0) } }
     _ = try folder.make(fileName, with: content, temporary: try temporaryName())
-    // The file has the key that this call has written, or the key of a process that created the file earlier.
+    // Reads the key back: it is the key that this call has written, or the key of another process that created the file
+    // first.
     guard let key = try read(folder)?.first else {
       throw EnrollError(.storeIO, "the key file vanished while it was made", field: "store")
     }
@@ -178,7 +180,8 @@ public final class KeyFileProvider: KeyProvider {
 
   private var temporaryMark: String { fileName + ".temp-" }
 
-  /// Removes old temporary files by their age, because no lock excludes other stores that share the file.
+  /// Removes temporary files that are old. Their age decides, because other stores may share the file, and no lock
+  /// shows whether they are using it.
   public func removeLeftovers() {
     guard let folder = try? openFolder(), let names = try? folder.names() else { return }
     let mark = Array(temporaryMark.utf8)

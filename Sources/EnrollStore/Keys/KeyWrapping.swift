@@ -1,5 +1,5 @@
-// Wraps keys for the providers that have a key of 32 bytes. The encryption is the same as for the store's files, and is
-// bound to the slot.
+// Wraps keys for the providers that have a key of 32 bytes. A key is encrypted in the same way as the store's files,
+// and the result is bound to the key's slot.
 
 public import EnrollRules
 public import EnrollSteps

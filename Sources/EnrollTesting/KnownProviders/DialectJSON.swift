@@ -230,7 +230,8 @@ extension Dialect.Logout {
     case .string("httpsOnly"): returnsState = .httpsOnly
     default: throw DialectError("/logout/returnsState: expected true, false or httpsOnly")
     }
-    // The provider's answer to other requests for a logout. The fake always shows an error page.
+    // `otherwise` describes the real provider's answer to any other logout request. It is not used, because the fake
+    // always shows an error page.
     _ = try part.text("otherwise")
     needsIDTokenHint = try part.boolean("needsIDTokenHint") ?? false
     try part.end()

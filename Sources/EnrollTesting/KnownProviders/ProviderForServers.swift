@@ -9,13 +9,13 @@ public import EnrollJSON
 import EnrollPosix
 import Foundation
 
-/// Answers like one of the ``KnownProviders`` to a server that keeps a secret.
+/// A fake provider that answers like one of the ``KnownProviders`` if the client is a server with a secret.
 public final class ProviderForServers: Transport, @unchecked Sendable {
   // Unchecked: all mutable state is in `state`.
 
   /// How the server authenticates.
   public enum Proof: Sendable {
-    /// With the secret from the client's registration, in the way that the dialect states.
+    /// With the client secret from the registration, sent in the way that the dialect states.
     case secret
     /// With a client secret that is a JWT signed with this key (Apple).
     case appleSecret(team: String, keyID: String, key: PublicKey)
@@ -35,21 +35,21 @@ public final class ProviderForServers: Transport, @unchecked Sendable {
 
   /// The user who signs in.
   public struct Person: Sendable {
-    /// The user name at the provider.
+    /// The user's name at the provider.
     public var name = "alice"
     /// The Workspace domain in the id_token (`hd`, Google).
     public var hostedDomain: String?
-    /// Edits the claims of the id_token; for a provider without id_tokens, the profile.
+    /// Edits the claims of the id_token. For a provider without id_tokens, it edits the profile.
     public var edit: @Sendable (inout JSONObject) -> Void = { _ in }
-    /// The provider's answer to a request for the e-mail addresses, if it has such a request (GitHub); nil for an
-    /// answer with one verified address.
+    /// The answer of a provider with a separate endpoint for e-mail addresses (GitHub). If this is nil, the answer has
+    /// one verified address.
     public var emails: JSON?
 
     /// A user without special properties.
     public init() {}
   }
 
-  /// The provider that answers the requests.
+  /// The fake provider that answers the requests after they were checked.
   public let fake: FakeProvider
   private let proof: Proof
   private let state = Guarded(State(), by: Mutex())
@@ -156,7 +156,7 @@ public final class ProviderForServers: Transport, @unchecked Sendable {
     } else if ["facebook", "github"].contains(fake.id), request.url == fake.address(of: .userinfo),
       var profile = (try? JSON.parse(response.body))?.object
     {
-      // Facebook's profile does not say whether the address is verified.
+      // Facebook's profile does not say whether the e-mail address is verified.
       if fake.id == "facebook" { profile["email_verified"] = nil }
       person.edit(&profile)
       response.body = JSON.object(profile).serialized()
@@ -228,8 +228,8 @@ public final class ProviderForServers: Transport, @unchecked Sendable {
     return nil
   }
 
-  /// Checks `appsecret_proof` (Facebook, Securing Graph API Requests). Then the request's URL, which names a version
-  /// of the API, is replaced with the URL from the dialect.
+  /// Checks `appsecret_proof` (Facebook, Securing Graph API Requests). Then replaces the request's URL, which contains
+  /// the API's version, with the URL from the dialect.
   private func graphRefusal(_ request: inout HTTPRequest) -> String? {
     let query = parameters(of: request.url)
     let path = request.url.prefix { $0 != "?" }.dropFirst("https://graph.facebook.com/".count)

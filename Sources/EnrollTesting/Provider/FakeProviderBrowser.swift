@@ -58,7 +58,7 @@ extension FakeProvider {
   /// Refuses an authorization request, and returns the redirect URL with the error.
   public func refuse(_ url: String, error: String) -> String { callback(request(at: url), "error=\(error)") }
 
-  /// The parameters of an authorization request, pushed or not.
+  /// The parameters of an authorization request. They are in its URL, or were pushed before.
   private func request(at url: String) -> [String: String] {
     let query = parameters(of: url)
     guard let name = query["request_uri"], let pushed = state.withLock({ $0.pushed[name] }) else {
@@ -67,7 +67,7 @@ extension FakeProvider {
     return parameters(of: "\(urls.authorization)?\(pushed)")
   }
 
-  /// A code for a sign-in with an authorization request of these parameters.
+  /// Makes an authorization code for an authorization request with these parameters.
   private func code(for query: [String: String]) -> String {
     var scopes = words(query["scope"])
     return state.withLock { state -> String in
@@ -84,8 +84,8 @@ extension FakeProvider {
     }
   }
 
-  /// Opens an authorization URL in the browser and signs a user in. A user who is still signed in at the provider
-  /// stays signed in, unless the request asks for a choice or a login.
+  /// Opens an authorization URL in the browser and signs a user in. A user who is still signed in at the provider stays
+  /// signed in, unless the request asks the user to choose an account or to log in.
   public func authorize(_ url: String, as user: String = "alice") -> Page {
     guard url.prefix(while: { $0 != "?" }) == urls.authorization else {
       return .stays(status: 404, text: "not found")
@@ -155,7 +155,7 @@ extension FakeProvider {
       + (announcesIssuer ? "&iss=\(encoded(issuer))" : "")
   }
 
-  /// Why the provider does not redirect a browser to this URI; nil if it does.
+  /// The reason why the provider does not redirect a browser to this URI; nil if the provider does redirect to it.
   private func redirectProblem(_ uri: String) -> String? {
     let rules = dialect.redirect
     let scheme = uri.prefix { $0 != ":" }
@@ -178,7 +178,7 @@ extension FakeProvider {
     return registration.redirectURIs.contains(uri) ? nil : "redirect_uri_mismatch: \(uri)"
   }
 
-  /// The host of an http URL, and the URL without its port.
+  /// Splits an http URL: returns its host, and the URL without its port.
   private static func loopback(_ uri: String) -> (String, String) {
     let rest = uri.dropFirst("http://".count)
     let authority = rest.prefix { $0 != "/" }

@@ -14,7 +14,7 @@ extension FakeProvider {
     return .object(set)
   }
 
-  /// The keys of the key set: `key` in the form of the dialect, and further keys.
+  /// The keys in the provider's key set: `key` in the form that the dialect prescribes, and the dialect's further keys.
   private func published(_ key: JSONObject) -> [JSONObject] {
     let rules = dialect.keys
     guard !rules.isEmpty else { return [] }
@@ -107,7 +107,7 @@ extension FakeProvider {
     return (try? signed(claims, algorithm: algorithm, [("typ", .string("JWT"))])) ?? ""
   }
 
-  /// Edits the claims of an id_token as the dialect says.
+  /// Changes the claims of an id_token as the dialect prescribes.
   private func translate(_ claims: inout JSONObject) {
     let rules = dialect.idToken
     if let issuer = rules.issuer {
@@ -134,7 +134,7 @@ extension FakeProvider {
     }
   }
 
-  /// Edits the claims of a renewed id_token as the dialect says.
+  /// Changes the claims of a renewed id_token as the dialect prescribes.
   private func translateRenewed(_ claims: inout JSONObject) {
     switch dialect.refresh.authTime {
     case .same: break

@@ -4,14 +4,14 @@ import EnrollRules
 import EnrollCrypto
 import EnrollJSON
 
-/// A JWT of a client. Its signature is not verified until ``isSigned(by:_:)``.
+/// A JWT of a client. Only ``isSigned(by:_:)`` verifies its signature.
 struct ReceivedJWT {
   let header: JSON
   let claims: JSON
   private let message: [UInt8]
   private let signature: [UInt8]
 
-  /// Parses a JWT; nil unless the text has three parts: two with JSON, and a signature.
+  /// Parses a JWT; nil unless the text has three parts, of which the first two are JSON and the third is a signature.
   init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
@@ -23,7 +23,7 @@ struct ReceivedJWT {
     message = Array("\(parts[0]).\(parts[1])".utf8)
   }
 
-  /// Whether the header names this algorithm, and the key signed the JWT with it.
+  /// Whether the header names this algorithm, and whether the key signed the JWT with this algorithm.
   func isSigned(by key: PublicKey, _ algorithm: SignatureAlgorithm) -> Bool {
     header["alg"]?.string == algorithm.rawValue
       && (try? key.verify(signature: signature, message: message, algorithm: algorithm)) == true

@@ -1,5 +1,5 @@
-// Calls the store for the commands about accounts. A missing database is not created, and a database with an older
-// schema is refused.
+// The calls of the store that the commands about accounts need. A missing database is not created, and a database with
+// an older schema is refused.
 
 import EnrollRules
 import EnrollSteps
@@ -8,7 +8,7 @@ import EnrollGatewayPages
 import EnrollJSON
 import EnrollPosix
 
-/// The store, opened for an operator.
+/// The gateway's store, opened for the commands of an operator.
 struct AccountAdministration {
   private let setup: Setup
   private let store: any AccountStore
@@ -151,7 +151,8 @@ struct AccountAdministration {
     return Shown(account: account, identities: try store.identities(ofAccount: id))
   }
 
-  /// The stored spelling of an id: UUIDs are read case-insensitively (RFC 9562 §4).
+  /// The id in the spelling in which the store has it. The case of the text does not matter, because UUIDs are
+  /// case-insensitive (RFC 9562 §4).
   private static func id(_ text: String) -> AccountID? { AccountID(text.lowercased()) }
 
   /// - Returns: the id of an account that exists.
@@ -184,7 +185,8 @@ struct AccountAdministration {
     }
   }
 
-  /// The audit records the attempt, without the id that the operator entered.
+  /// The error for an account that does not exist. The audit records the attempt, but not the id that the operator
+  /// entered.
   private func missing(_ text: String, _ command: String) throws(EnrollError) -> EnrollError {
     try note(.viewed, nil, command)
     return EnrollError(

@@ -14,7 +14,7 @@ enum ServeCommand {
     "serve", "Answer requests until SIGTERM. SIGHUP reads the key file again.",
     arguments: [stopSeconds.argument, GatewayCommand.config.argument]
   ) { values in
-    // Block the signals before the first thread starts: every thread inherits the blocked signals.
+    // Blocks the signals before the first thread starts, because every thread inherits the signal mask.
     let signals = ServiceSignals()
     var isDone = true
     let status = GatewayCommand.status { () throws(EnrollError) in

@@ -24,7 +24,7 @@ struct Credential {
       """,
     subcommands: CredentialFormat.all.map { command($0.name, "For \($0.programs).", $0) })
 
-  /// The earlier spelling of `credential git`.
+  /// The command `git-credential`, an earlier spelling of `credential git`.
   static let gitCredential = command("git-credential", "The earlier spelling of credential git.", .git)
 
   private static func command(_ name: String, _ abstract: String, _ format: CredentialFormat) -> Command {
@@ -63,7 +63,7 @@ struct Credential {
       failure: failure, username: username, token: LastingToken.command(values, at: place), name: name)
   }
 
-  /// The hosts of `--host`; nil if the option is absent.
+  /// The hosts that the options `--host` name; nil if there is no such option.
   private static func hosts(_ values: Values) throws(UsageError) -> CredentialHosts? {
     var hosts: [NamedHost] = []
     for text in values[allowedHosts] {
@@ -79,7 +79,7 @@ struct Credential {
   }
 }
 
-/// The options for a token that lasts for a long request, such as a large push.
+/// The options that request a token with enough lifetime left for a long request, such as a large push.
 private enum LastingToken {
   private static let lifetime = Parameter.option(
     "min-lifetime", value: "seconds",

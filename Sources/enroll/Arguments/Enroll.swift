@@ -1,5 +1,5 @@
-// The program, and the protocol that its commands conform to: a command has options for its context, and its run ends
-// with an exit status.
+// The program, and the protocol that its commands conform to: a command has options that choose its configuration and
+// account, and when it has run it returns an exit status.
 
 import CPosix
 import EnrollArguments
@@ -28,7 +28,7 @@ enum Enroll {
     version: LibraryVersion.string, usageStatus: CommandStatus.usage.rawValue)
 
   /// Reads the arguments of this process, and runs the command.
-  /// - Returns: the exit status, one of ``CommandStatus``.
+  /// - Returns: the exit status, which is a value of ``CommandStatus``.
   static func run() -> Int32 {
     let asksJSON = ProcessArguments.arguments()?.prefix { $0 != "--" }.contains("--json") ?? false
     if let complaint = Encoding.complaint() {
@@ -50,7 +50,7 @@ enum Enroll {
     return status == 0 ? (Output.failure ?? .done).rawValue : status
   }
 
-  /// The message in the error of an invalid command line.
+  /// The text of an error about an invalid command line, reduced to its message.
   private static func message(_ text: String) -> String {
     let line = text.split(separator: "\n").first ?? ""
     return String(line.split(separator: ":", maxSplits: 1).last?.drop { $0 == " " } ?? "")
@@ -75,7 +75,7 @@ protocol EnrollCommand {
   /// The command's name, options and help.
   static var command: Command { get }
 
-  /// - Throws: if the options do not fit together.
+  /// - Throws: a usage error if the options contradict each other.
   init(_ values: Values) throws(UsageError)
 
   var place: PlaceOptions { get }
@@ -95,14 +95,14 @@ extension EnrollCommand {
   var attempt: [String] { [Self.command.name] }
 
   var request: CommandRequest {
-    // If the resource has a profile, the command uses it.
+    // If the resource has a profile, the command uses this profile.
     var place = place.at(resource, mustExist: provider == nil)
     place.namesProvider = !(provider?.words ?? []).isEmpty
     return CommandRequest(
       place: place, provider: provider?.named, resource: resource, attempt: attempt)
   }
 
-  /// - Returns: the exit status, one of ``CommandStatus``.
+  /// - Returns: the exit status, which is a value of ``CommandStatus``.
   static func run(_ values: Values) throws(UsageError) -> Int32 {
     let command = try Self(values)
     return Run.perform(command.request) { session throws(Failure) in try command.perform(session) }

@@ -1,5 +1,5 @@
-// Logging out: on this device at once, at the provider as soon as it can be reached, and with --browser in the browser,
-// too.
+// `enroll logout`: logs out on this device at once, at the provider as soon as the provider can be reached, and with
+// --browser also in the browser.
 
 import EnrollSteps
 import EnrollRules
@@ -116,7 +116,7 @@ struct Logout: EnrollCommand {
       }
       one.url = signOut.url
       var told = signOut.providerTold
-      // The browser does not return to this program, so the revocation does not wait for the browser.
+      // The revocation must not wait for the browser's return, because the browser does not return to this program.
       if signOut.url != nil, told == .queued {
         let revocation = try session.run(saying: "Revoking the tokens at the provider") {
           cancellation throws(EnrollError) in
@@ -138,7 +138,8 @@ struct Logout: EnrollCommand {
     }
   }
 
-  /// Whether the provider was informed, for a sign-out whose result did not arrive or that had nothing to revoke.
+  /// Whether the provider was informed of a sign-out. This is for a sign-out that returned no result, or that had
+  /// nothing to revoke.
   private func told(_ client: Client, _ session: CommandSession) throws(Failure) -> ProviderTold {
     let facts = try session.facts(client)
     if let reason = facts.revocationRefusal { return .notPossible(reason: reason) }
@@ -169,7 +170,7 @@ struct Logout: EnrollCommand {
     return .done
   }
 
-  /// The URL contains the id_token: it is shown only with `--browser`, and printed nowhere else.
+  /// Because the URL contains the id_token, it is shown only with `--browser`, and printed nowhere else.
   private func endBrowserSession(_ address: String?, _ session: CommandSession) {
     let terminal = Terminal.errors
     guard browser else {
@@ -198,9 +199,9 @@ struct Logout: EnrollCommand {
 /// An account whose user was signed out.
 struct EndedSession {
   var account: String
-  /// The user who was signed in; nil if there was none.
+  /// The profile of the user who was signed in; nil if nobody was signed in.
   var profile: JSONObject?
-  /// The sign-in that waited for confirmation; nil if there was none.
+  /// The sign-in that waited for confirmation; nil if no sign-in waited.
   var waiting: WaitingSignIn?
   /// The URL that ends the provider's session in the browser; nil if there is none.
   var url: String?
@@ -214,7 +215,7 @@ struct EndedSession {
     ])
   }
 
-  /// The user who was signed in, and the user who was asked to confirm.
+  /// The lines that name the user who was signed in, and the user who was asked to confirm.
   var lines: [String] {
     var lines: [String] = []
     if profile != nil || waiting == nil { lines.append("signed out \(Shown.person(profile))") }
@@ -225,11 +226,11 @@ struct EndedSession {
     return lines
   }
 
-  /// A warning if the provider does not know of the logout; nil if it does.
+  /// A warning if the provider does not know of the logout; nil if the provider knows.
   var warning: String? {
     switch providerTold {
     case .told: nil
-    // The store does not keep the reason why the revocation waits, so the warning does not name it.
+    // The store does not keep the reason why the revocation waits, so the warning cannot name the reason.
     case .queued:
       "The tokens are not revoked at the provider yet: the next use tries again. If another account has the same user, the "
         + "sign-out of that account revokes them."

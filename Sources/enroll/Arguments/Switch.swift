@@ -1,4 +1,4 @@
-// `enroll switch`: sets the account that commands use if they name no account.
+// `enroll switch`: sets the account that a command uses if its command line names no account.
 
 import EnrollArguments
 import EnrollRules

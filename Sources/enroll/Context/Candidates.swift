@@ -1,7 +1,7 @@
-// The names for a shell to complete: profiles and accounts on this machine. Reading them never asks the user, and
-// never fails.
+// The names for a shell to complete: profiles and accounts on this machine. Listing these names never asks the user
+// anything, and never fails.
 //
-// A shell may expand the words that it gets, and then executes the result. It therefore gets only plain names, with
+// A shell may expand the words that it gets, and may then execute the result. So the shell gets only plain names, with
 // letters, digits, and characters that have no meaning in any shell. The user can type other names in quotes.
 
 import EnrollSteps
@@ -41,7 +41,7 @@ enum Candidates {
     return names.sorted()
   }
 
-  /// - Parameter store: nil for the default store.
+  /// - Parameter store: the path of the store; nil for the default store.
   static func allAccounts(of store: String?) -> [String] {
     guard let path = store ?? (try? UserDirectories.storeInMadeFolders()) else { return [] }
     return (try? FileTokenStore.accountNames(path: path, keys: .automatic)) ?? []

@@ -1,5 +1,5 @@
-// Where the configuration and the tokens are: from the options, from the environment, or in the user's directories,
-// which the daemon also uses.
+// Determines where the configuration and the tokens are: where the options or the environment say, or else in the
+// user's directories. The daemon uses the same directories.
 
 import CPosix
 import EnrollRules
@@ -11,13 +11,13 @@ import EnrollPosix
 struct Context {
   /// The file of the configuration.
   let configurationPath: String
-  /// The name to show: the profile's name, or the path.
+  /// The configuration's name for messages: the profile's name, or the path of the file.
   let configurationName: String
   let store: String
   let account: String
-  /// Whether profile and account come from `enroll switch`.
+  /// Whether the user chose the profile and the account earlier, with `enroll switch`.
   let isChosen: Bool
-  /// Whether the store is the default store, whose parent directories are created.
+  /// Whether the store is the default store. Only for this store are missing parent directories created.
   private let isDefaultStore: Bool
 
   /// - Parameter current: reads the choice of `enroll switch`.
@@ -50,7 +50,7 @@ struct Context {
     }
   }
 
-  /// The configuration, not checked yet. Relative paths of files start at the folder of the configuration's file.
+  /// The configuration, not checked yet. Relative paths in it are relative to the folder of the configuration's file.
   /// - Throws: `.usage` if it is missing or unreadable; `.interrupted` by Ctrl-C while it is read from a pipe.
   func configuration() throws(Failure) -> ConfigurationDocument {
     do throws(EnrollError) {
@@ -123,7 +123,7 @@ struct Context {
   }
 
   /// - Parameter configuration: the absolute path of the file that contains `path`. If this file is a descriptor, such
-  ///   as `/dev/fd/3`, a relative `path` starts at the current directory.
+  ///   as `/dev/fd/3`, `path` is relative to the current directory.
   static func absolute(_ path: String, in configuration: String) throws(EnrollError) -> String {
     guard !LastingFile.isOfThisProcess(configuration),
       let slash = configuration.utf8.lastIndex(of: UInt8(ascii: "/"))
@@ -131,7 +131,7 @@ struct Context {
     return configuration[...slash] + path
   }
 
-  /// A relative path starts at the directory in which the program was started.
+  /// Makes a path absolute. A relative path is relative to the directory in which the program was started.
   /// - Throws: `.unsupported` for a relative path if that directory was removed, or if its path is not UTF-8.
   static func absolute(_ path: String) throws(EnrollError) -> String {
     guard path.utf8.first != UInt8(ascii: "/") else { return path }

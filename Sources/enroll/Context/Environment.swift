@@ -1,4 +1,4 @@
-// The variables of the environment. Tests replace them.
+// The environment variables that the program reads. Tests use other variables instead.
 
 import CPosix
 

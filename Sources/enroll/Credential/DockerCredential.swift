@@ -40,7 +40,7 @@ extension CredentialFormat {
     case "version":
       let line = "docker-credential-enroll (enroll) v\(LibraryVersion.string)\n"
       return CredentialQuestion(wish: .none, nothing: CredentialAnswer(output: line))
-    // `docker logout` erases what `docker login` stored, which is nothing.
+    // There is nothing to erase: `docker logout` asks for this, but `docker login` stored nothing here.
     case "erase": return CredentialQuestion(wish: .none)
     case "store":
       let words = "no password is stored: enroll login signs in"
@@ -58,7 +58,7 @@ private struct DockerRegistry {
   let text: String
 
   init(_ input: String) {
-    // Split by bytes, because CR and LF together are one Character.
+    // The text is split by bytes, because Swift reads CR and LF together as one Character.
     let word = input.utf8.split(whereSeparator: { "\r\n ".utf8.contains($0) }).first
     text = word.map { String(Substring($0)) } ?? ""
   }
@@ -77,7 +77,7 @@ private struct DockerRegistry {
         ])
         return answer.text + "\n"
       },
-      // The programs know this text, and continue without a credential.
+      // The programs that start the helper know this text, and continue without a credential.
       nothing: CredentialAnswer(output: "credentials not found in native keychain\n", status: .failed),
       failed: { "enroll: \(Shown.message($0.message))\n" })
   }

@@ -9,10 +9,10 @@ import EnrollRules
 /// One object of `credentialHosts`.
 struct ProfileHost {
   let host: NamedHost
-  /// The names of the credential formats.
+  /// The names of the credential formats for which the host gets the token.
   let formats: [String]
   let username: String?
-  /// The resource of the token, which may have its own profile.
+  /// The resource for which the token is. The resource may have its own profile.
   let resource: String?
   let account: String?
   /// The name of the profile.
@@ -27,7 +27,8 @@ struct ProfileHost {
   struct Invalid {
     /// The host in the object; nil if the text is not a host.
     let host: NamedHost?
-    /// Whether the object may be for this format. An unknown format may be a misspelling of it.
+    /// Whether the object may be for a format. If the object names an unknown format, that may be a misspelling of this
+    /// format.
     let isFor: @Sendable (_ format: String) -> Bool
     let failure: Failure
   }
@@ -104,7 +105,7 @@ struct ProfileHost {
       advice: "Correct the profile. docs/other-programs.md describes this member.")
   }
 
-  /// Whether both get the same token.
+  /// Whether both hosts get the same token.
   func isSame(as other: ProfileHost) -> Bool {
     profile == other.profile && resource == other.resource && account == other.account
   }
@@ -150,7 +151,7 @@ struct ProfileHosts {
     self.unread = invalid.first?.failure.message ?? unread
   }
 
-  /// The error about an invalid object that names the target; nil if there is none.
+  /// The error for the first invalid object that names the target; nil if no invalid object names it.
   func failure(_ target: CredentialTarget) -> Failure? {
     invalid.first { $0.host?.host.isSame(as: target.host, usualPorts: target.usualPorts) ?? false }?.failure
   }
@@ -159,9 +160,9 @@ struct ProfileHosts {
     CredentialHosts(named: all.map { $0.host }, source: UserDirectories.credentialHosts)
   }
 
-  /// The only host that names the target; nil if no host names it.
+  /// The host entry that names the target; nil if no entry does.
   /// - Parameter target: nil for all hosts.
-  /// - Throws: `.usage` if hosts with different tokens name the target, because it is unclear which token is meant.
+  /// - Throws: `.usage` if entries with different tokens name the target, because it is unclear which token is meant.
   func only(_ target: CredentialTarget?, _ format: String) throws(Failure) -> ProfileHost? {
     let near = all.filter { entry in
       guard let target else { return true }

@@ -1,5 +1,5 @@
-// The credentials helper of Terraform and OpenTofu (Terraform Internals, "Credentials Helpers"). Terraform shows no
-// output of a `get` that fails.
+// The credentials helper of Terraform and OpenTofu (Terraform Internals, "Credentials Helpers"). If `get` fails,
+// Terraform does not show what the helper printed.
 
 import EnrollArguments
 import EnrollJSON

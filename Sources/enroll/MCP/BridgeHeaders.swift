@@ -7,7 +7,7 @@ import EnrollMCP
 import EnrollRules
 
 enum BridgeHeaders {
-  /// The most bytes of a file of headers. No request can have more bytes of headers.
+  /// The largest size of a file of headers, in bytes. No request can have more bytes of headers.
   private static let longestFile = 64 << 10
 
   static func fromEnvironment(_ words: [String]) throws(UsageError) -> [HTTPHeader] {
@@ -34,7 +34,7 @@ enum BridgeHeaders {
       throw Failure(.usage, "the file of --header-file cannot be read as text")
     }
     var headers: [HTTPHeader] = []
-    // The lines may have secrets, so error messages show only their numbers.
+    // The lines may have secrets, so error messages show only the numbers of the lines.
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: { $0.isNewline })
       .enumerated() where !line.isEmpty
     {
@@ -54,7 +54,7 @@ enum BridgeHeaders {
     return headers
   }
 
-  /// Reads the whole file. A pipe delivers it in pieces.
+  /// Reads the whole file. If it is a pipe, the content arrives in pieces.
   private static func bytes(of descriptor: Int32) throws(Failure) -> [UInt8] {
     var all: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 16 << 10)

@@ -31,7 +31,7 @@ struct BridgeOptions {
   var url: String
   /// The resource of the tokens.
   var resource: String
-  /// The server's name in messages: its host.
+  /// The server's name in messages, which is the host of its URL.
   var serverName: String
   var transport = Transport.auto
   var policy = SignInPolicy.ask
@@ -46,9 +46,9 @@ struct BridgeOptions {
   var signInWords: [String] = []
   /// The tools that are hidden from the host.
   var hiddenTools: [NamePattern] = []
-  /// The most bytes of one message, in both directions.
+  /// The largest size of one message in bytes, in both directions.
   var longestMessage = Int(Self.usualLongestMessage)
-  /// The certificates to trust instead of the system's.
+  /// A file with the certificate authorities that are trusted instead of the system's.
   var certificateFile: String?
 
   func hides(_ tool: String) -> Bool { hiddenTools.contains { $0.matches(tool) } }

@@ -1,16 +1,16 @@
-// Standard output of the bridge: whole lines, in the order in which they were added, and nothing else. It never
-// blocks. While the host does not read, the bridge stops reading its sockets instead of keeping everything that
-// arrives.
+// Standard output of the bridge: it gets whole lines, in the order in which they were added, and nothing else. A write
+// to it never blocks. While the host does not read, the bridge stops reading its sockets instead of keeping everything
+// that arrives.
 
 import CPosix
 
 /// The lines for the host.
 final class HostOutput {
-  /// If more than this many bytes wait, no further pieces of responses are accepted.
+  /// The number of waiting bytes above which no further pieces of responses are accepted.
   private static let enough = 1 << 20
-  /// Shorter lines are copied, so that a line and its end are written at once.
+  /// The length below which a line is copied, so that the line and its line end are written together.
   private static let short = 64 << 10
-  /// A pipe that is writable accepts this many bytes without blocking (POSIX.1, PIPE_BUF is 4096 on Linux).
+  /// The number of bytes that a writable pipe accepts without blocking (PIPE_BUF of POSIX.1, which is 4096 on Linux).
   private static let pieceOfPipe = 4096
 
   private let descriptor: Int32
@@ -22,7 +22,7 @@ final class HostOutput {
   /// Whether the host has closed its end.
   private(set) var isBroken = false
 
-  /// - Parameter descriptor: negative to keep the lines for ``takeLine()``.
+  /// - Parameter descriptor: the descriptor to write to. If it is negative, the lines are kept for ``takeLine()``.
   init(_ descriptor: Int32) {
     self.descriptor = descriptor
     var type: Int32 = 0

@@ -11,7 +11,7 @@ struct LegacySession {
   private(set) var opening: [UInt8] = []
   /// `Mcp-Session-Id`; nil for a server without sessions.
   private(set) var id: String?
-  /// Whether the server has lost the session, and has no new one.
+  /// Whether the server has lost the session, and no new session has begun yet.
   private(set) var isLost = false
   /// The version that the server chose; nil before its answer.
   private(set) var version: Revision?
@@ -47,7 +47,7 @@ struct LegacySession {
 }
 
 extension Bridge {
-  /// The most consecutive requests for the rest of a stream that bring no event.
+  /// The largest number of consecutive requests for the rest of a stream that bring no event.
   private static let mostResumptions = 10
 
   // MARK: The server's own messages
@@ -89,7 +89,7 @@ extension Bridge {
 
   // MARK: Broken streams
 
-  /// Requests the rest of a stream that broke before the answer, if the server gives its events ids.
+  /// Requests the rest of a stream that broke before the answer, if the server's events have ids.
   /// - Returns: false if the rest cannot be requested.
   func resume(_ exchange: Exchange) -> Bool {
     guard exchange.kind == .message || exchange.kind == .resuming, !exchange.isModern,
@@ -98,7 +98,8 @@ extension Bridge {
     else { return false }
     exchange.kind = .resuming
     rest(exchange)
-    // The call gets a new deadline, and may use a new token, because its token may have expired while it ran.
+    // The request for the rest gets a new deadline, and may get a new token and a new nonce, because the token may have
+    // expired while the call ran.
     exchange.deadline = newDeadline
     (exchange.hasFreshToken, exchange.hasNonce) = (false, false)
     return true

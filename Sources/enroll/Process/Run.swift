@@ -7,11 +7,12 @@ enum Run {
   static func perform(
     _ request: CommandRequest, _ body: (CommandSession) throws(Failure) -> CommandStatus
   ) -> Int32 {
-    // The descriptors of options are checked before the program opens a descriptor, which could get the same number.
+    // The descriptors that options name are checked first: a descriptor that the program opens later could get the same
+    // number.
     let unreadable = request.place.unreadableDescriptor
     Interrupts.prepare()
     if let unreadable { return tell(unreadable, request) }
-    // A browser that this program starts inherits only one of these settings: it writes no core dump.
+    // Of these settings, a browser that this program starts inherits only one: the browser writes no core dump.
     try? ProcessMemory.hide()
     let session: CommandSession
     do throws(Failure) {
@@ -19,7 +20,7 @@ enum Run {
     } catch {
       return tell(error, request)
     }
-    // A renewal that was sent is always stored.
+    // At the end of the run, the result of a renewal whose request was sent is still stored.
     defer { session.finish() }
     do throws(Failure) {
       let ending = try body(session)

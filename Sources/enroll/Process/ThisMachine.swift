@@ -3,7 +3,7 @@
 enum ThisMachine {
   private static let names = ["127.0.0.1", "localhost", "[::1]"]
 
-  /// - Parameter host: a host, with or without a port.
+  /// - Parameter host: the name of a host, with or without a port.
   static func isMeant(by host: String) -> Bool {
     names.contains { host == $0 || host.hasPrefix($0 + ":") }
   }

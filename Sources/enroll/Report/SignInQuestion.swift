@@ -1,5 +1,5 @@
-// The end of a sign-in: the question whether the profile is the user's, and the messages. With `--yes` a new
-// user replaces another user only if this command began the sign-in.
+// The end of a sign-in: the question whether the profile is the user's, and the messages. With `--yes`, the new user
+// may replace another user only if this command itself began the sign-in.
 
 import EnrollRules
 import EnrollCommands
@@ -7,7 +7,7 @@ import EnrollHost
 import EnrollJSON
 
 extension SignIn {
-  /// The question whether a profile is the user's. The answer names its transaction.
+  /// The question whether a profile is the user's. The answer has to name the question's transaction.
   struct Question {
     let transactionID: TransactionID
     let profile: JSONObject
@@ -20,7 +20,7 @@ extension SignIn {
 
   /// - Parameters:
   ///   - own: the transaction that this command began.
-  ///   - former: the session that the sign-in replaces, if it is another client's.
+  ///   - former: the session of another client that this sign-in replaces; nil if there is no such session.
   func confirm(
     _ client: Client, _ asked: Question, of own: TransactionID? = nil, beside former: AccountSnapshot? = nil
   ) throws(Failure) -> CommandStatus {
@@ -40,8 +40,8 @@ extension SignIn {
         session.waits.isInterrupted
         ? .interrupted : Prompt.choice(Shown.question(asked.profile), default: true, session.waits)
       if choice != .interrupted {
-        // The answer concerns the profile that was shown. In the meantime, another terminal may have confirmed it, or
-        // may have signed in.
+        // The user's answer concerns the profile that was shown. Since then, the user may have confirmed this profile
+        // or signed in at another terminal.
         let now = try stateNow(client)
         switch now {
         case .awaitingConfirmation(let transactionID, let profile) where transactionID != asked.transactionID:
@@ -95,9 +95,9 @@ extension SignIn {
     }
   }
 
-  /// Whether `--yes` answers the question. It answers for the sign-in that this command began. If the user typed
-  /// `--yes`, it also answers for any other sign-in that does not replace a user. A program that runs this command
-  /// must not answer a question that the user left open.
+  /// Whether `--yes` answers the question. It does if this command began the sign-in. If a user typed `--yes`, it also
+  /// does for any other sign-in that does not replace a user. A program that runs this command must not answer a
+  /// question that the user left open.
   private func isAnswered(
     _ client: Client, _ asked: Question, of own: TransactionID?, beside former: AccountSnapshot?
   ) throws(Failure) -> Bool {
@@ -131,7 +131,8 @@ extension SignIn {
     }
   }
 
-  /// Ends the session of the previous client, which would otherwise stay in the store, where no command could end it.
+  /// Ends the session of the previous client. Otherwise this session would stay in the store, and no command could end
+  /// it.
   private func signOut(_ configuration: ConfigurationDocument) throws(Failure) {
     guard try session.place.hasStore() else { return }
     let client = try session.open(configuration, asksPIN: false)

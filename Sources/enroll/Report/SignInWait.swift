@@ -1,5 +1,5 @@
-// Waits for a user who is in the browser or at another device. Meanwhile this shows hints, reads a redirect that the
-// user pastes, and handles Ctrl-C.
+// Waits for a user who is in the browser or at another device. During the wait, this code shows hints, reads a redirect
+// URL that the user pastes, and handles Ctrl-C.
 
 import EnrollCommands
 import EnrollRules
@@ -8,7 +8,7 @@ import EnrollHost
 import EnrollJSON
 
 extension SignIn {
-  /// - Parameter before: the data about the account before the sign-in.
+  /// - Parameter before: the account's data as they were before the sign-in.
   func wait(
     _ client: Client, _ begun: Transaction, _ before: AccountSnapshot
   ) throws(Failure) -> RegistrationState {
@@ -40,7 +40,7 @@ extension SignIn {
       }
     } catch {
       guard session.waits.isInterrupted else { throw error }
-      // The listener closes, so that the next attempt can use its port.
+      // Cancelling closes the listener, so that the next attempt can use its port.
       _ = try session.cancel(client, begun.transactionID)
       try awaitExchange(client, begun)
       throw interrupted(
@@ -60,8 +60,8 @@ extension SignIn {
     }
   }
 
-  /// Waits for the response if the code was sent, for as long as a request may take, so that the tokens are stored. A
-  /// code cannot be sent twice.
+  /// If the code was sent, waits for the response, for as long as a request may take, so that the tokens get stored.
+  /// This is necessary, because a code cannot be sent twice.
   private func awaitExchange(_ client: Client, _ begun: Transaction) throws(Failure) {
     guard case .authenticating(_, .exchanging) = try stateNow(client) else { return }
     errors.say("The provider is about to answer; waiting for it.")
@@ -77,7 +77,7 @@ extension SignIn {
     }
   }
 
-  /// How long the URL can be opened, in seconds; nil for as long as the sign-in waits.
+  /// How long the URL can be opened, in seconds; nil if it can be opened for as long as the sign-in waits.
   private func secondsToOpen(_ begun: Transaction) -> Int64? {
     begun.urlExpiresAt.map { max(0, $0.seconds - session.now) }
   }
@@ -98,15 +98,15 @@ extension SignIn {
     try session.state(client, within: 5)
   }
 
-  /// Whether a user has signed in since the transaction began. The claims do not show this, because each renewal
-  /// changes some of them.
+  /// Whether a user has signed in since the transaction began. This cannot be seen from the claims, because a renewal
+  /// changes some of them, too.
   private func hasSignedIn(
     _ client: Client, since begun: Transaction, _ before: AccountSnapshot
   ) throws(Failure) -> Bool {
     do throws(Failure) {
       return try session.run { _ throws(EnrollError) in try client.hasSignedIn(since: begun.transactionID) }
     } catch {
-      // The transaction was removed, by a sign-out or by newer transactions.
+      // The transaction is not in the store any more, because a sign-out or newer transactions removed it.
       return try session.read(client).profile?["sub"] != before.profile?["sub"]
     }
   }
@@ -130,8 +130,8 @@ extension SignIn {
     }
   }
 
-  /// Completes the transaction with a URL that the user pasted, from a browser that could not reach this machine. This
-  /// function runs within a `tick` of the wait, so it draws nothing.
+  /// Completes the transaction with a URL that the user pasted, because their browser could not reach this machine.
+  /// This function runs inside a `tick` of the wait, so it must not draw anything.
   /// - Returns: the message that the URL is not the redirect; nil if it may be the redirect.
   private func resume(_ typed: String, _ client: Client, _ begun: Transaction) -> String? {
     let address = typed.filter { !$0.isWhitespace }
@@ -147,7 +147,7 @@ extension SignIn {
     }
   }
 
-  /// Ends a sign-in if no browser opened, because nobody would see its URL.
+  /// Ends a sign-in if no browser could be opened, because nobody would see the URL.
   private func requireBrowser(_ opener: Opener?, _ client: Client, _ begun: Transaction) throws(Failure) {
     do throws(Failure) { try opener?.requireSuccess(session) } catch {
       _ = try session.cancel(client, begun.transactionID)

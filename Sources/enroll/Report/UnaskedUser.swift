@@ -1,12 +1,12 @@
-// The message after another sign-in for which the provider returned the same user without asking.
+// The message after a repeated sign-in, if the provider returned the same user again without asking.
 
 import EnrollJSON
 
 extension SignIn {
-  /// Reports that the provider returned the same user from its session in the browser: a provider may ignore
-  /// `prompt`.
+  /// Reports that the provider returned the same user from its session in the browser: the request had `prompt`, but a
+  /// provider may ignore it.
   func tellUnasked(_ before: JSONObject?, _ now: JSONObject, _ since: Int64) {
-    // The provider's clock may be a little ahead.
+    // The comparison tolerates a minute, because the provider's clock may be a little ahead.
     guard way.again, let subject = now["sub"]?.string, subject == before?["sub"]?.string,
       let time = now["auth_time"]?.integer, time < since - 60
     else { return }

@@ -1,5 +1,5 @@
-// Adds and removes one member, or one element of a list, in the text of a JSON document, and keeps every other byte:
-// other programs and people write the same file.
+// Adds and removes one member, or one element of a list, in the text of a JSON document, and keeps every other byte,
+// because other programs and people write the same file.
 
 import EnrollJSON
 
@@ -24,9 +24,8 @@ struct MemberText {
 
   var json: JSON { (try? JSON.parse(bytes)) ?? .null }
 
-  /// Sets a string in an object of the document. The object is made if it is missing.
-  /// - Returns: false, with nothing changed, if the member `object` is not an object, or if the key has another
-  ///   value.
+  /// Sets a string in an object of the document. If the object is missing, it is added.
+  /// - Returns: false, without any change, if the member `object` is not an object, or if the key has another value.
   mutating func add(_ value: String, as key: String, in object: String) -> Bool {
     let before = json
     if let present = before[object]?[key] { return present.string == value }
@@ -41,7 +40,7 @@ struct MemberText {
     return json[object]?[key]?.string == value
   }
 
-  /// Removes a member of an object, and the object if it then is empty.
+  /// Removes a member of an object. If the object is then empty, removes the object, too.
   mutating func remove(_ key: String, in object: String) {
     guard let found = members(of: start).first(where: { $0.key == object }),
       bytes[found.value] == UInt8(ascii: "{")
@@ -50,8 +49,8 @@ struct MemberText {
     if members(of: found.value).isEmpty { remove(object, from: start) }
   }
 
-  /// Adds an element at the end of a list of the document. The list is made if it is missing.
-  /// - Returns: false, with nothing changed, if the member is not a list.
+  /// Adds an element at the end of a list of the document. If the list is missing, it is added.
+  /// - Returns: false, without any change, if the member is not a list.
   mutating func append(_ element: JSON, to list: String) -> Bool {
     let before = json
     guard let found = members(of: start).first(where: { $0.key == list }) else {
@@ -77,7 +76,7 @@ struct MemberText {
     if all.indices.contains(index) { bytes.replaceSubrange(all[index], with: Array(element.text.utf8)) }
   }
 
-  /// Removes an element of a list, and the list if it then is empty.
+  /// Removes an element of a list. If the list is then empty, removes the list, too.
   mutating func remove(_ index: Int, of list: String) {
     guard let found = members(of: start).first(where: { $0.key == list }) else { return }
     let all = elements(of: found.value)
@@ -86,7 +85,7 @@ struct MemberText {
     if all.count == 1 { remove(list, from: start) }
   }
 
-  /// The brace with which the document begins.
+  /// The index of the brace with which the document begins.
   private var start: Int { bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0 }
 
   private mutating func insert(_ member: String, after brace: Int) {
@@ -117,7 +116,7 @@ struct MemberText {
     }
   }
 
-  /// The elements of the list whose bracket is at `bracket`.
+  /// The ranges of the elements of the list whose opening bracket is at index `bracket`.
   private func elements(of bracket: Int) -> [Range<Int>] {
     var found: [Range<Int>] = []
     guard bytes[bracket] == UInt8(ascii: "[") else { return [] }
@@ -132,8 +131,8 @@ struct MemberText {
     return found
   }
 
-  /// The members of the object whose brace is at `brace`. The document is valid JSON, so each member has a colon and
-  /// an end.
+  /// The members of the object whose opening brace is at index `brace`. The document is valid JSON, so each member has
+  /// a colon and an end.
   private func members(of brace: Int) -> [Member] {
     var found: [Member] = []
     var at = brace + 1

@@ -1,4 +1,4 @@
-// Runs a program until it ends, and reads its output. It is for tools that change their own configuration.
+// Runs a program until it ends, and reads its output. The programs are tools that change their own configuration.
 
 import CPosix
 import EnrollPosix
@@ -7,9 +7,9 @@ enum ToolRun {
   /// The result of a program that has ended.
   struct Ending {
     let status: Int32
-    /// Its standard output; empty if ``isCut``.
+    /// The program's standard output; empty if ``isCut`` is true.
     let output: String
-    /// Whether it printed more than ``limit`` bytes.
+    /// Whether the program printed more than ``limit`` bytes.
     let isCut: Bool
   }
 
@@ -30,14 +30,14 @@ enum ToolRun {
   }
 
   /// - Parameters:
-  ///   - words: the program, which is searched in PATH, and its arguments. Its standard error is this program's.
+  ///   - words: the program, which is searched in PATH, and its arguments. It inherits this program's standard error.
   ///   - atTerminal: whether the program gets this program's standard input, and prints to standard error.
   /// - Returns: nil if the program cannot be started, or prints text that is not UTF-8.
   static func run(_ words: [String], atTerminal: Bool = false) -> Ending? {
     var ends: [Int32] = [-1, -1]
     guard enroll_posix_pipe(&ends) == 0 else { return nil }
     defer { close(ends[0]) }
-    // Programs do not expect a non-blocking standard output.
+    // The pipe is made blocking, because programs do not expect a non-blocking standard output.
     enroll_posix_make_blocking(ends[1])
     guard let child = start(words, output: atTerminal ? STDERR_FILENO : ends[1], atTerminal) else {
       close(ends[1])
@@ -59,9 +59,9 @@ enum ToolRun {
     }
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0, enroll_posix_errno() == EINTR {}
-    // Cut output is dropped, because it may end inside a character.
+    // Output that exceeded the limit is dropped, because it may end inside a character.
     guard let output = isCut ? "" : String(validating: bytes, as: UTF8.self) else { return nil }
-    // WIFEXITED and WEXITSTATUS, written out because Swift cannot call macros.
+    // This is what WIFEXITED and WEXITSTATUS do; Swift cannot call these macros.
     return Ending(
       status: status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F), output: output, isCut: isCut)
   }

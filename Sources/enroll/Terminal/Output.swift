@@ -1,19 +1,20 @@
-// Standard output, which has only results. If they cannot be written completely, the exit status says so.
+// Writes to standard output, to which only results are written. If they cannot be written completely, the exit status
+// says so.
 
 import CPosix
 import EnrollJSON
 import EnrollRules
 
 enum Output {
-  /// The exit status if not everything was written: the reader is gone, the disk is full, or a signal came while the
-  /// reader did not read. nil if everything was written.
+  /// The exit status of the program if a part of its results could not be written, because the reader is gone, the disk
+  /// is full, or a signal came while the reader did not read. nil if everything was written.
   nonisolated(unsafe) private(set) static var failure: CommandStatus?
 
   /// A write of this size does not block if `poll` says that the descriptor is writable (`PIPE_BUF`).
   private static let atomicBytes = 4096
 
-  /// Whether a message to standard error is dropped if its reader does not read: for a bridge, whose host may never read
-  /// its messages.
+  /// Whether a message to standard error is dropped if nobody reads there. This is for a bridge, because its host may
+  /// never read the bridge's messages.
   nonisolated(unsafe) static var dropsUnreadMessages = false
 
   static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
@@ -23,7 +24,7 @@ enum Output {
     "aud", "exp", "iat", "nbf", "nonce", "azp", "jti", "sid", "at_hash", "c_hash", "s_hash",
   ]
 
-  /// The value, with only the user's claims in each profile.
+  /// The value without the claims about a token: each profile in it has only claims about the user.
   private static func withoutTokenClaims(_ value: JSON) -> JSON {
     switch value {
     case .array(let values): return .array(values.map { withoutTokenClaims($0) })
@@ -67,7 +68,7 @@ enum Output {
   private static func fail(_ descriptor: Int32) {
     guard descriptor == STDOUT_FILENO, failure == nil else { return }
     failure = .failed
-    // It is not an error if the reader, such as `head`, stops reading.
+    // EPIPE is no error: a reader such as `head` may stop reading early.
     guard enroll_posix_errno() != EPIPE else { return }
     write("enroll: standard output cannot be written\n", to: STDERR_FILENO)
   }

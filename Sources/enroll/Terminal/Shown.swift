@@ -4,7 +4,7 @@
 import EnrollJSON
 
 enum Shown {
-  /// The limit of a text in characters: a longer one would push the question off the screen.
+  /// The limit of a text in characters. A longer text could push the question to the user off the screen.
   private static let limit = 500
   /// The limit of an error text, which may have advice after a provider's description
   /// (``EnrollError/maximumDescriptionBytes``).
@@ -60,8 +60,8 @@ enum Shown {
     }
   }
 
-  /// The question whether the profile is the user's. If the provider sends no name, the question says so, because the
-  /// user cannot recognize the account without it.
+  /// The question whether the profile is the user's. If the provider sends no name, the question says so, because
+  /// without a name the user cannot recognize the account.
   static func question(_ profile: JSONObject) -> String {
     func has(_ claim: String) -> Bool { !(profile[claim]?.string ?? "").isEmpty }
     if ["name", "preferred_username", "given_name", "email"].contains(where: has) {

@@ -3,11 +3,11 @@
 import CPosix
 import EnrollArguments
 
-/// The features of a stream, determined once.
+/// The features of an output stream. They are determined only once.
 struct Terminal {
   static let errors = Terminal(STDERR_FILENO)
   static let output = Terminal(STDOUT_FILENO)
-  /// Whether a user can be asked: stdin and stderr are both terminals.
+  /// Whether the program can ask a user, which needs terminals as stdin and stderr.
   static let hasPerson = isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0
 
   let descriptor: Int32

@@ -1,4 +1,4 @@
-// The access token for scripts: one line on standard output, or nothing.
+// Gets the access token for scripts: prints it as one line on standard output, or prints nothing.
 
 import EnrollRules
 import EnrollCommands
@@ -6,27 +6,27 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 
-/// A token that works for anyone who has it (RFC 6750).
+/// A token that anyone who has it can use (RFC 6750).
 struct BearerToken {
   var text: String
   /// Seconds since 1970; nil if the provider does not say.
   var expiresAt: Int64?
-  /// When a program that keeps the token should ask again: before the token expires, because clocks differ and
-  /// requests take time. nil if ``expiresAt`` is nil.
+  /// The time at which a program that keeps the token should ask for a token again. It is earlier than the expiry,
+  /// because clocks differ and requests take time. nil if ``expiresAt`` is nil.
   var askAgainAt: Int64?
 
-  /// - Parameter margin: seconds before the end at which the token is due for renewal.
+  /// - Parameter margin: how many seconds before its expiry the token is due for renewal.
   init(text: String, expiresAt: Int64?, margin: Int64, now: Int64) {
     self.text = text
     self.expiresAt = expiresAt
-    // If a token could not be renewed, it is within its margin. The program should then ask again soon, but not for
-    // each request.
+    // A token that is due may be returned, because it could not be renewed. The program should then ask again soon, but
+    // not for each request.
     askAgainAt = expiresAt.map { min($0, max($0 - margin, now + Self.shortestUse)) }
   }
 
   private static let shortestUse: Int64 = 5
 
-  /// The margin of the library for access tokens (flows.md §8), for a token of this lifetime.
+  /// How many seconds before its expiry the library renews an access token with this lifetime (flows.md §8).
   static func margin(graceSeconds: Int64, lifetimeSeconds: Int64?) -> Int64 {
     min(graceSeconds, (lifetimeSeconds ?? graceSeconds * 2) / 2)
   }
@@ -49,8 +49,8 @@ struct TokenCommand {
   var isTimeoutNamed = false
   /// Whether to renew the token even if it is fresh.
   var renew = false
-  /// If a command with this option printed the token within this many seconds, the token is renewed; nil without the
-  /// option.
+  /// The value of an option: if a command with this option printed the same token less than this many seconds ago, the
+  /// token is renewed. nil without the option.
   var renewsIfAskedWithin: Int64?
   var resource: String?
   /// The scopes, separated by spaces.
@@ -105,7 +105,8 @@ struct TokenCommand {
       let notes = RenewalNotes()
       if !renew, notes.isAskedAgain(token, within: span, of: session.now) {
         let renewed = try replace(Secret(token), session, client, wait.secondsLeft(session))
-        // If there is no new token, the old one may still be valid: many programs ask again for other reasons.
+        // If the token cannot be renewed, the old token is used. It may still be valid, because many programs ask again
+        // although no server refused it.
         if let next = renewed.token {
           report = renewed
           notes.add(replacement: next, at: session.now)
@@ -123,7 +124,7 @@ struct TokenCommand {
     let audience = try audience(client)
     let outcome: AccessOutcome
     if startsHere {
-      // The completion may run before this returns: a token that is not due needs no other thread.
+      // The completion may run before this call returns, because a token that is not due needs no other thread.
       outcome = try session.answer { cancellation, done in
         client.access(
           minimumLifetimeSeconds: minimumLifetime, for: audience,
@@ -153,7 +154,7 @@ struct TokenCommand {
     return TokenReport(outcome, mustBeNew: true)
   }
 
-  /// Half of the lifetime of the session's token; 0 if it is not known.
+  /// Half of the lifetime of the session's token, in seconds; 0 if the lifetime is not known.
   private func half(_ session: CommandSession, _ client: Client) throws(Failure) -> Int64 {
     let snapshot = try session.runningHere { () throws(Failure) in try session.read(client) }
     return (snapshot.lifetimeSeconds ?? 0) / 2
@@ -169,7 +170,7 @@ struct TokenCommand {
   }
 
   /// The token, for a command that needs one. A warning about the token is printed.
-  /// - Parameter isQuiet: whether no warning is printed, for a program that reads standard error as part of the
+  /// - Parameter isQuiet: true to print no warning. This is for a program that reads standard error as a part of the
   ///   answer.
   /// - Throws: the reason why there is no token.
   func require(
@@ -188,7 +189,7 @@ struct TokenCommand {
     return (try bearer(text, expiresAt: report.expiresAt, session, client), client)
   }
 
-  /// The token with the time at which a program should ask again.
+  /// Makes a token with the time at which a program should ask for a token again.
   private func bearer(
     _ text: String, expiresAt: Int64?, _ session: CommandSession, _ client: Client
   ) throws(Failure) -> BearerToken {

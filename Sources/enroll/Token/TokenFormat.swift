@@ -1,5 +1,5 @@
-// The output of `enroll token`: only the token, or the document that another program reads. The help, the manual and
-// docs/other-programs.md get their texts from this table.
+// The output of `enroll token`: only the token, or a document in the form that another program expects. The help, the
+// manual and docs/other-programs.md get their texts from this table.
 
 import CPosix
 import EnrollJSON
@@ -26,7 +26,7 @@ enum TokenFormat: String, CaseIterable {
   /// Whether the program that reads this format always wants the id_token.
   var isForIDToken: Bool { self == .google || self == .aws }
 
-  /// Whether the program that reads this format reads standard error as part of the answer.
+  /// Whether the program that reads this format treats standard error as a part of the answer.
   var readsErrors: Bool { self == .google }
 
   func words(_ token: BearerToken, isIDToken: Bool, _ environment: Environment = .process) -> String {
@@ -36,7 +36,7 @@ enum TokenFormat: String, CaseIterable {
     case .bearer: "Bearer \(token.text)"
     case .headers: JSON.object([("Authorization", .string("Bearer \(token.text)"))]).text
     case .google: Self.google(token).text
-    // The document needs a request, which AWSCredentials.swift sends.
+    // The document for AWS needs a request, which AWSCredentials.swift sends. Here the output is only the token.
     case .aws: token.text
     case .kubernetes: Self.execCredential(token, environment).text
     case .env: Self.variables(token, isIDToken ? "ID_TOKEN" : "ACCESS_TOKEN")
@@ -52,7 +52,7 @@ enum TokenFormat: String, CaseIterable {
     ]).text
   }
 
-  /// The response of an executable (AIP-4117).
+  /// The response that Google's libraries expect from an executable (AIP-4117).
   private static func google(_ token: BearerToken) -> JSON {
     .object([
       ("version", .integer(1)), ("success", .bool(true)),

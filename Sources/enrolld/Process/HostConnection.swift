@@ -46,10 +46,10 @@ final class HostConnection: @unchecked Sendable {
     self.output = output
   }
 
-  /// Whether answers were lost although the host is still there.
+  /// Whether some answers were lost although the host is still connected.
   var hasFailed: Bool { shared.hasFailed.load(ordering: .relaxed) }
 
-  /// - Returns: false if the rest of the input cannot be understood.
+  /// - Returns: false if the input is so malformed that the rest of it cannot be understood.
   func read(_ chunk: UnsafeRawBufferPointer) -> Bool {
     output.pauseWhileFull()
     output.cork()

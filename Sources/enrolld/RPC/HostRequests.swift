@@ -1,9 +1,9 @@
-// The daemon's requests to its host, for a host that serves HTTP and secrets itself. Their ids are h1, h2, … The host
-// may use the same ids for its own requests: a message with a method is a request, and a message without a method is
-// an answer.
+// The requests that the daemon sends to its host, if the host provides HTTP and secrets itself. Their ids are h1, h2, …
+// The host may use the same ids for its own requests: a message with a method is a request, and a message without a
+// method is an answer.
 //
-// The caller waits on its own thread. The reading thread delivers the answers and never waits. Each request gets one
-// answer: a second answer, a late answer, and an answer to no request are dropped.
+// The caller waits on its own thread. The reading thread delivers the answers and never waits. Each request gets only
+// one answer: a second answer, a late answer, and an answer to an unknown request are dropped.
 
 import EnrollCommands
 import EnrollRules
@@ -12,7 +12,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
-/// Requests that the host has not answered yet. A class, because threads share it.
+/// Requests that the host has not answered yet. It is a class, because threads share it.
 final class HostRequests: HostRequester {
   private struct Table {
     var open: [UInt64: PendingRequest] = [:]
@@ -20,12 +20,12 @@ final class HostRequests: HostRequester {
     var isClosed = false
   }
 
-  /// One request. Only the first call of ``end(_:)`` counts.
+  /// One request that waits for its answer. Only the first call of ``end(_:)`` has an effect.
   private final class PendingRequest: Sendable {
     private let answer = Guarded<HostAnswer?>(nil, by: Mutex())
     private let over = Event()
 
-    /// - Returns: whether this call was the first.
+    /// - Returns: whether this was the first call for the request.
     @discardableResult
     func end(_ how: HostAnswer) -> Bool {
       let isFirst = answer.withLock { answer -> Bool in
@@ -111,7 +111,7 @@ final class HostRequests: HostRequester {
     table.withLock { $0.open.removeValue(forKey: number) }
   }
 
-  /// The number in an id such as `h1`, in its only valid spelling.
+  /// The number in an id such as `h1`; nil unless the id is spelt exactly as the daemon spells it.
   private static func number(_ id: MessageID) -> UInt64? {
     guard case .text(let text) = id, text.utf8.first == UInt8(ascii: "h"),
       let number = UInt64(text.dropFirst()),

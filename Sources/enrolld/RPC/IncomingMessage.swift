@@ -1,4 +1,4 @@
-// One message of the host, by its kind (JSON-RPC 2.0 §4, §5).
+// One message of the host: a request, a response, or an invalid message (JSON-RPC 2.0 §4, §5).
 
 import EnrollCommands
 import EnrollRules
@@ -7,8 +7,8 @@ import EnrollJSON
 enum IncomingMessage {
   /// Without an id the request is a notification, which gets no answer in any case.
   case request(id: MessageID?, method: String, params: JSON?)
-  /// The answer to a request of the daemon, or, without an id, to no request. It is never answered, even if it is
-  /// malformed.
+  /// The host's answer to a request of the daemon. Without an id it belongs to no request. The daemon never answers it,
+  /// even if it is malformed.
   case response(id: MessageID?, HostAnswer)
   case invalid(id: MessageID?, String)
 
@@ -41,7 +41,8 @@ enum IncomingMessage {
 }
 
 extension HostAnswer {
-  /// Some JSON-RPC libraries send both `result` and `error`, and null for the member that does not apply.
+  /// A member that is null counts as absent: some JSON-RPC libraries always send both `result` and `error`, with null
+  /// for the one that does not apply.
   fileprivate init(_ object: JSONObject) {
     let error = object["error"].flatMap { $0.isNull ? nil : $0 }
     if !IncomingMessage.isVersioned(object) {

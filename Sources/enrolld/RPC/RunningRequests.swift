@@ -4,7 +4,7 @@ import EnrollCommands
 import EnrollHost
 import EnrollPosix
 
-/// Requests that have no answer yet. A class, because they end on different threads.
+/// Requests that have no answer yet. This is a class, because requests end on different threads.
 final class RunningRequests: @unchecked Sendable {
   // Unchecked: all state is only touched with `condition` held.
   private struct Entry {
@@ -35,14 +35,14 @@ final class RunningRequests: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Cancels every request with this id, because a host may use one id twice.
+  /// Cancels all requests with this id: a host may use the same id twice.
   func cancel(_ id: MessageID) {
     cancel { entry in entry.id.map { $0.isSame(as: id) } ?? false }
   }
 
   func cancelAll() { cancel { _ in true } }
 
-  /// Cancels the requests that wait for a user, because the host cannot send any more.
+  /// Cancels the requests that wait for a user, because the host cannot send anything any more.
   func cancelWaiting() { cancel { $0.kind == .waiting } }
 
   private func cancel(_ isMeant: (Entry) -> Bool) {
@@ -54,7 +54,7 @@ final class RunningRequests: @unchecked Sendable {
     for cancellation in meant { cancellation.cancel() }
   }
 
-  /// - Returns: whether no request is left, now or within the time limit.
+  /// - Returns: true as soon as no request is running; false if requests still run when the time limit is over.
   func areDone(withinNanoseconds limit: Int64) -> Bool {
     condition.lock()
     defer { condition.unlock() }

@@ -1,5 +1,5 @@
-// All output to stdout, in the order of ``send(_:)``. A thread that answers never waits for the host to read. It
-// writes the bytes that stdout accepts at once, and a separate thread writes the rest.
+// Writes all output to stdout, in the order of the calls of ``send(_:)``. A thread that answers never waits for the
+// host to read. It writes the bytes that stdout accepts at once, and a separate thread writes the rest.
 //
 // Limits: while more than 1 MiB waits, the reader of requests pauses before each 64 KiB, for at most 50 ms. A host
 // that sends requests faster than it reads answers is slowed down in this way, but never blocked. If more than 16 MiB
@@ -11,7 +11,7 @@ import EnrollSteps
 import EnrollHost
 import EnrollPosix
 
-/// The only writer to stdout. A class, because every thread that answers shares it.
+/// The only writer to stdout. It is a class, because every thread that answers shares it.
 final class OutputWriter: @unchecked Sendable {
   // Unchecked: all state is only touched with `condition` held.
   static let slowBytes = 1 << 20
@@ -32,7 +32,7 @@ final class OutputWriter: @unchecked Sendable {
   private let writer = WorkerPool(threads: 1)
   private let onEnd: @Sendable (EndReason) -> Void
   private var waiting: [UInt8] = []
-  /// Whether the writer's thread is reporting why it cannot write any more.
+  /// Whether the writer's thread is just reporting that it cannot write any more.
   private var isReporting = false
   /// Bytes that the writer's thread has taken, but not written yet.
   private var taken = 0
@@ -63,7 +63,7 @@ final class OutputWriter: @unchecked Sendable {
     var ending: EndReason?
     condition.lock()
     if !hasEnded {
-      // A single answer may be longer than the limit, so only the bytes that wait before it count.
+      // Only the bytes that waited before this answer count, because a single answer may be longer than the limit.
       if backlog > Self.limitBytes {
         ending = end(.hostDoesNotRead)
       } else {
@@ -75,7 +75,7 @@ final class OutputWriter: @unchecked Sendable {
     if let ending { onEnd(ending) }
   }
 
-  /// Until ``uncork()``, output is only queued, so that many answers become one write.
+  /// Makes ``send(_:)`` only queue its output until ``uncork()`` is called, so that many answers become one write.
   func cork() { condition.locked { isCorked = true } }
 
   func uncork() {
@@ -87,14 +87,14 @@ final class OutputWriter: @unchecked Sendable {
     if let ending { onEnd(ending) }
   }
 
-  /// Slows down a reader that is ahead of the host.
+  /// Slows down the thread that reads requests if the host does not read its answers fast enough.
   func pauseWhileFull() {
     condition.lock()
     if backlog > Self.slowBytes && !hasEnded { condition.wait(atMost: Self.pauseNanoseconds) }
     condition.unlock()
   }
 
-  /// Waits until everything has been written, as long as the host continues to read.
+  /// Waits until everything has been written, or until the host has stopped reading.
   func finish() {
     uncork()
     let clock = SystemClock()
@@ -112,13 +112,13 @@ final class OutputWriter: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Whether the other end is closed. Does not write.
+  /// Whether the other end is closed. This check does not write anything.
   var isClosed: Bool {
     var poller = pollfd(fd: descriptor, events: 0, revents: 0)
     return poll(&poller, 1, 0) == 1 && Self.isGone(poller)
   }
 
-  /// Whether nothing can read any more: the pipe's reader, the socket's peer or the terminal is gone.
+  /// Whether nobody can read any more, because the pipe's reader, the socket's peer or the terminal is gone.
   static func isGone(_ poller: pollfd) -> Bool {
     Int32(poller.revents) & (POLLERR | POLLHUP | POLLNVAL) != 0
   }
@@ -182,12 +182,12 @@ final class OutputWriter: @unchecked Sendable {
     return number == EAGAIN || number == EINTR ? 0 : -1
   }
 
-  /// Why writing is no longer possible.
+  /// The reason why writing is no longer possible, for the error number of a failed write.
   private func reason(_ number: Int32) -> EndReason {
     number == EPIPE || number == ECONNRESET || isClosed ? .hostGone : .unwritable(number)
   }
 
-  /// Runs on the writer's thread, and waits for the host.
+  /// Writes all waiting bytes. This runs on the writer's thread, which waits for the host.
   private func drain() {
     var ending: EndReason?
     condition.lock()

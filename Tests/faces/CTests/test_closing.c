@@ -23,7 +23,7 @@ TEST("a client that is freed during a renewal waits for its answer, and asks no 
   provider_wait_for_requests(server, before + 1);
   pthread_t closer;
   CHECK(pthread_create(&closer, NULL, close_client, client) == 0);
-  /* Once this call has ended, the client is closing. */
+  /* When the waiting call has ended, the client has begun to close. */
   waiter_wait(waiting);
   CHECK_STATUS(ENROLL_E_CANCELLED, waiting->status);
   provider_release(server);

@@ -1,9 +1,9 @@
-/* Renaming that never replaces an existing file, as it works on Android below API level 30: with the folder locked,
- * Sources/CPosix/rename-locked.h checks that the new name is free, and renames. The header is portable, so its code
- * runs here. Functions of this file replace the three system calls of that code, and check at each call whether the
- * folder is locked. */
+/* Tests a rename that never replaces an existing file, in the form for Android below API level 30:
+ * Sources/CPosix/rename-locked.h locks the folder, checks that the new name is free, and renames. The header
+ * is portable, so its code also runs here. Functions of this file replace the three system calls of that
+ * code, and check at each call whether the folder is locked. */
 
-/* The shims are compiled without _GNU_SOURCE (Sources/CPosix/shim.h). */
+/* _GNU_SOURCE is undefined, because the shims are compiled without it (Sources/CPosix/shim.h). */
 #undef _GNU_SOURCE
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700
@@ -28,7 +28,7 @@ static int looks_with_lock, renames_with_lock, locked_descriptor, forks_before_r
 static pid_t child;
 static int about_to_lock = -1; /* a byte is written here before each lock */
 
-/* Whether the folder is locked, so that its other descriptor cannot lock it. */
+/* Whether the folder is locked: a lock through the folder's other descriptor then fails. */
 static int is_locked(void) {
   if (flock(other, LOCK_EX | LOCK_NB) == 0) {
     flock(other, LOCK_UN);
@@ -99,7 +99,7 @@ static const char *content_of(const char *name) {
   return content;
 }
 
-/* The number that the next new descriptor gets. */
+/* The number that the next descriptor to be opened will get. */
 static int next_descriptor(void) {
   int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
   close(fd);
@@ -177,7 +177,7 @@ static void *rename_elsewhere(void *unused) {
   (void)unused;
   result_elsewhere = enroll_system_rename_locked(folder, "old", "new");
   errno_elsewhere = errno;
-  /* A second byte, in case the rename took no lock: the test waits for one byte. */
+  /* Writes a byte also if the rename took no lock, because the test waits for at least one byte. */
   return write(about_to_lock, "", 1) == 1 ? &about_to_lock : NULL;
 }
 

@@ -1,5 +1,5 @@
-/* A subscription ends once: after its last event callback has returned, enroll_ended_callback is called; then the
- * host may free the subscription's user_data. */
+/* Tests that a subscription ends exactly once: after its last event callback has returned,
+ * enroll_ended_callback is called; then the host may free the subscription's user_data. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 static enroll_error error = ENROLL_ERROR_INIT;
 
-/* While this is set, the system refuses to start threads. */
+/* While this is set, starting a thread fails. */
 static int threads_are_refused;
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *given) {
@@ -35,7 +35,7 @@ typedef struct listener {
   enroll_client *client;
   enroll_queue *queue;
   int64_t subscription;
-  /* What the callback of an event does; NULL: nothing. */
+  /* The function that the callback of an event runs; NULL if it runs none. */
   void (*acts)(struct listener *);
   waiter *ending;
   pthread_t thread; /* The thread on which the end was called. */
@@ -70,7 +70,7 @@ static void unsubscribe(listener *own) {
   CHECK_OK(enroll_events_unsubscribe(own->client, own->subscription, &error));
 }
 
-/* Checks that the listener got this many events, and then its end. */
+/* Checks that the listener got this many events, and that its subscription then ended. */
 static void check_ended(listener *own, int events) {
   CHECK_NUMBER(events, own->events);
   CHECK_NUMBER(1, own->endings);
@@ -85,7 +85,7 @@ static void happens(enroll_client *client) {
   enroll_buf_free(&url);
 }
 
-/* A client whose state was read once: from now on, only `happens` causes events. */
+/* Makes a client and reads its state once. From then on, only `happens` causes events. */
 static enroll_client *client_of(provider *server, enroll_queue **queue) {
   enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
   if (queue != NULL) CHECK_OK(enroll_queue_new(queue, &error));
@@ -100,7 +100,7 @@ static void run_all(enroll_queue *queue) {
   for (size_t ran = 1; ran > 0;) CHECK_OK(enroll_queue_dispatch(queue, &ran, &error));
 }
 
-/* Returns when every callback that was waiting before this call has run. */
+/* Waits until every callback that was waiting before this call has run. */
 static void wait_behind(enroll_client *client) {
   waiter *behind = waiter_new();
   CHECK_OK(enroll_registration_state_start(client, 0, 0, waiter_state, behind, NULL, &error));
@@ -186,7 +186,8 @@ TEST("events that wait when their client is freed are told, and then the end") {
   provider_free(server);
 }
 
-/* A callback that ends its subscription, and then dispatches the queue itself: the end must not be called inside it. */
+/* An event callback that ends its own subscription, and then dispatches the queue itself.
+ * enroll_ended_callback must not be called while this callback runs. */
 static void ends_itself(listener *own) {
   if (enroll_events_unsubscribe(own->client, own->subscription, NULL) != ENROLL_OK) own->late++;
   if (own->queue != NULL) enroll_queue_dispatch(own->queue, NULL, NULL);
@@ -241,7 +242,8 @@ static void stop_here(void *user_data, enroll_status status, const enroll_state 
   waiter_wait(gate->open);
 }
 
-/* Together these are more events than may wait for their callbacks; under valgrind there are fewer. */
+/* CROWD times TIMES is more than the number of events that may wait for their callbacks; under valgrind there
+ * are fewer events. */
 enum { CROWD = 4096, TIMES = 17 };
 static listener crowd[CROWD];
 
@@ -459,7 +461,7 @@ static void *makes_happen(void *given) {
     if (enroll_registration_begin(race->client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, NULL) == ENROLL_OK)
       __atomic_add_fetch(&race->done, 1, __ATOMIC_SEQ_CST);
     enroll_buf_free(&url);
-    /* At most 32 sign-ins may be pending at once. */
+    /* Clears the pending sign-ins, because at most 32 may be pending at once. */
     enroll_registration_clear(race->client, NULL, NULL);
   }
   return NULL;
@@ -468,8 +470,8 @@ static void *makes_happen(void *given) {
 TEST("an event that another thread is about to tell comes before the end, or not at all") {
   enum { LISTENERS = 64 };
   int rounds = RUNNING_ON_VALGRIND ? 5 : 200;
-  /* The rounds go on until an event happened between the beginning and the end of a subscription: on a busy machine
-   * this takes more rounds. */
+  /* The rounds are repeated until an event happened between the beginning and the end of a subscription. On a
+   * busy machine this needs more rounds. */
   int most = 500;
   provider *server = provider_new();
   struct race race = {.client = client_of(server, NULL)};
@@ -486,7 +488,8 @@ TEST("an event that another thread is about to tell comes before the end, or not
     }
     int seen = __atomic_load_n(&race.done, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&race.done, __ATOMIC_SEQ_CST) == seen) sched_yield();
-    /* The last listener ends first, because it is also the last one to get an event. */
+    /* The subscription of the last listener ends first, because this listener is also the last to get an
+     * event. */
     for (int index = LISTENERS - 1; index >= 0; index--) unsubscribe(&all[index]);
     waiter_wait_for(endings, LISTENERS * (round + 1));
     happens(race.client);
@@ -504,9 +507,9 @@ TEST("an event that another thread is about to tell comes before the end, or not
   provider_free(server);
 }
 
-/* Forked children, which do not have their parent's subscriptions. */
+/* Tests of forked children, which do not have their parent's subscriptions. */
 
-/* A child that runs longer than this hangs. */
+/* The number of seconds after which a child that still runs counts as hanging. */
 enum { CHILD_SECONDS = 300 };
 
 static int exit_status(pid_t child) {
@@ -598,7 +601,8 @@ static void forks_inside(int has_queue) {
 
 TEST("a child that a callback forks runs none of the callbacks that wait behind it") {
   forks_inside(1);
-  /* Without a queue, the child has only the thread of the callbacks: when that thread ends, the child process ends. */
+  /* Without a queue, the fork happens on the thread that runs the callbacks. It is the child's only thread,
+   * so the child process ends with it. */
   forks_inside(0);
 }
 

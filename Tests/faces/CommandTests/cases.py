@@ -58,7 +58,7 @@ def recording_browser(status=0):
     return program
 
 
-# A command that an output advises, and the options that select its profile, store and account.
+# The pattern of a command that a message advises, and the options that select a profile, store and account.
 HINT = re.compile(r"`(enroll [^`]*)`")
 PLACE = ("--config", "--profile", "--store", "--account", "--keys")
 
@@ -69,7 +69,8 @@ def hints(words):
 
 
 def shared_sandbox():
-    """The shared sandbox, which starts when it is first needed; a test that sets faults starts its own sandbox."""
+    """The sandbox that tests share. It starts when it is first needed. A test that sets faults starts its own
+    sandbox."""
     global _sandbox
     if _sandbox is None:
         _sandbox = Sandbox("--device-interval", "1")
@@ -193,7 +194,7 @@ class CommandCase(unittest.TestCase):
         return found
 
     def _end_detached(self):
-        """Ends the detached processes that the test kept alive."""
+        """Ends the detached processes of this test that still run."""
         for folder in self.detached():
             with contextlib.suppress(OSError):
                 os.kill(int(folder.name), signal.SIGKILL)
@@ -201,7 +202,7 @@ class CommandCase(unittest.TestCase):
     # Steps.
 
     def opened(self, count=1):
-        """Waits until the browser got `count` URLs; returns the last one."""
+        """Waits until the browser got `count` URLs; returns the last URL."""
         record = Path(f"{self.browser}.opened")
         wait_until(lambda: record.exists() and record.read_text().count("\n") >= count, f"opened {count} times", TIMEOUT)
         return record.read_text().splitlines()[count - 1]
@@ -211,7 +212,8 @@ class CommandCase(unittest.TestCase):
         return Path(f"{self.browser}.opened").exists()
 
     def come_back(self, url, **wish):
-        """Alice signs in and consents; the browser follows the redirect to the listener."""
+        """Plays the browser: Alice signs in and consents, and the browser follows the redirect to the
+        listener."""
         redirect = self.sandbox.control("settle", url=url, **wish)["redirect"]
         with urllib.request.urlopen(redirect, timeout=TIMEOUT) as page:
             return page.read().decode()
@@ -235,5 +237,5 @@ class CommandCase(unittest.TestCase):
         return self.sandbox.control("counts")
 
     def sessions(self):
-        """For each session of this test, why it ended at the provider; None if it is alive."""
+        """For each session of this test, the reason why it ended at the provider; None if it still exists."""
         return [session.get("end") for session in self.sandbox.control("sessions")["sessions"]]

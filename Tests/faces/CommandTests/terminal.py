@@ -1,4 +1,4 @@
-"""The command in a separate terminal: the text on the screen, and typed input."""
+"""Runs the command in its own terminal: reads the text on the screen, and types input."""
 
 import fcntl
 import os
@@ -15,8 +15,8 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Terminal:
-    """A process with this controlling terminal. `raw` is every byte that it wrote, `text` its output without
-    escapes."""
+    """A process and its controlling terminal. `raw` is everything that the process wrote; `text` is its
+    output without escape sequences."""
 
     def __init__(self, arguments, environment, columns=80):
         self.raw = ""
@@ -33,7 +33,8 @@ class Terminal:
 
     @property
     def text(self):
-        """The output without escapes, in order; text that a spinner overwrote is still in it."""
+        """The output without escape sequences, in the order in which it was written. Text that a spinner
+        overwrote is still in it."""
         return ESCAPES.sub("", self.raw).replace("\r\n", "\n")
 
     def shows(self, pattern, after=0):
@@ -47,7 +48,7 @@ class Terminal:
                 raise AssertionError(f"no {pattern!r} on the screen (status {self.status}):\n{self.text}")
 
     def type(self, text):
-        """Types text; bytes that are not UTF-8 are written as surrogates."""
+        """Types text. In `text`, a byte that is not UTF-8 is written as a surrogate."""
         os.write(self._descriptor, text.encode(errors="surrogateescape"))
 
     def line(self, text):
@@ -71,7 +72,7 @@ class Terminal:
         return self.status
 
     def _read(self, end):
-        """Reads a piece of output. Returns False at the end of the process, or after the timeout."""
+        """Reads a piece of output. Returns False if the process has ended, or after the timeout."""
         left = end - time.monotonic()
         if self.status is not None or left <= 0:
             return False

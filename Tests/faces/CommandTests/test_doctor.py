@@ -1,4 +1,5 @@
-"""The doctor's findings: none on a healthy machine, otherwise each kind of problem. The doctor changes nothing."""
+"""Tests what `enroll doctor` finds: nothing on a healthy machine, and each kind of problem where it exists.
+The doctor changes nothing."""
 
 import json
 import signal
@@ -106,7 +107,7 @@ class Doctor(CommandCase):
                 self.assertIn(f"chmod 600 {path}", words)
                 path.chmod(0o600)
                 self.assertIn("✓ store:", self.run_enroll("doctor")[0])
-        # All kinds of damage at once.
+        # The store gets all kinds of damage at once.
         paths = [path for path in self.store.iterdir() if path.suffix in (".record", ".renew")]
         for path in paths:
             path.chmod(0o644)
@@ -196,7 +197,7 @@ class Doctor(CommandCase):
 
 
 class Attempts(CommandCase):
-    """The doctor, and failed sign-ins, before there is a profile."""
+    """Tests of the doctor, and of failed sign-ins, while there is no profile."""
 
     def provide(self):
         return self.own_sandbox()
@@ -316,7 +317,7 @@ class Attempts(CommandCase):
 
 
 class Keyring(CommandCase):
-    """The store's key in a real keyring."""
+    """Tests with the store's key in a real keyring."""
 
     def setUp(self):
         super().setUp()

@@ -1,4 +1,5 @@
-"""The hosts that profiles name in `credentialHosts`, for programs that start a link to `enroll` without arguments."""
+"""Tests the hosts that profiles name in `credentialHosts`. They are for programs that start `enroll` through
+a link, without arguments."""
 
 import json
 import os
@@ -11,7 +12,8 @@ from test_credentials import DIALOGUES, Cargo
 
 ENROLLD = os.environ.get("ENROLLD") or str(TOP / "build/bin/enrolld")
 HOST = "host.example"
-#: For each link: its format, and the words that the program adds. DIALOGUES has the inputs and answers.
+#: For each link to `enroll`: its credential format, and the arguments that the program passes. DIALOGUES has the inputs
+#: and answers.
 LINKS = {
     "git-credential-enroll": ("git", ["get"]), "docker-credential-enroll": ("docker", ["get"]),
     "enroll-bazel-credential": ("bazel", ["get"]), "cargo-credential-enroll": ("cargo", ["--cargo-plugin"]),
@@ -60,7 +62,7 @@ class ProfileHosts(CommandCase):
         for link, (form, _) in LINKS.items():
             with self.subTest(link):
                 self.assertEqual(self.ask(link, status=DIALOGUES[form][2][0])[0], DIALOGUES[form][2][1])
-        # A user who runs the command without a host gets an error.
+        # A user who runs the command directly, without a host, gets an error.
         self.assertIn("No host is named", self.run_enroll("credential", "docker", "get", status=2)[1])
 
     def test_the_token_is_that_of_the_profile_and_the_account(self):
@@ -102,7 +104,7 @@ class ProfileHosts(CommandCase):
                 output, said = self.ask("git-credential-enroll", status=status)
                 self.assertIn(f"credentialHosts{words}", said)
                 self.assertEqual(output, "quit=1\n" if status else "")
-        # The library's configuration has no such key, and every command ignores it.
+        # `credentialHosts` is not a key of the library's configuration, but no command refuses it.
         self.token()
         self.assertIn("credentialHosts", (self.profiles / "default.json").read_text())
 
@@ -112,7 +114,7 @@ class ProfileHosts(CommandCase):
         self.name_hosts({"host": HOST, "for": ["git"]})
         self.name_hosts({"host": "other.example", "for": ["git"], "user": "me"}, profile="work")
         self.assertIn(self.token(), self.ask("git-credential-enroll")[0])
-        # git asks its other helpers for a host that no profile names.
+        # If no profile names the host, the output is empty, so that git asks its other helpers.
         output, words = self.ask("git-credential-enroll", "third.example")
         self.assertEqual(output, "")
         self.assertIn("the profile work: credentialHosts[0]", words)

@@ -1,4 +1,5 @@
-"""`enroll setup TOOL HOST`: what it writes works with the real tool, a second run changes nothing, and `--remove` undoes it."""
+"""Tests `enroll setup TOOL HOST`: what it writes works with the real tool, a second run changes nothing, and
+`--remove` undoes everything."""
 
 import json
 import re
@@ -97,7 +98,7 @@ class Setup(ProgramCase):
         self.assertEqual(settings.stat().st_mode & 0o777, 0o640)
         self.assertEqual(self.hosts(), [{"host": host, "for": ["docker"]}])
         self.assertTrue((local / "docker-credential-enroll").is_symlink())
-        # Podman's family reads the same file.
+        # Podman and its related programs, such as skopeo, read the same file.
         listed = self.run_program("skopeo", "list-tags", "--tls-verify=false", "--authfile", settings, f"docker://{host}/hello")
         self.assertEqual(json.loads(listed[0])["Tags"], ["one"])
         self.assertDone("docker", host, "--remove")
@@ -134,7 +135,7 @@ class Setup(ProgramCase):
             self.assertEqual(self.hosts(), document["credentialHosts"] + [{"host": HOST, "for": ["docker"]}])
             self.set_up("docker", HOST, "--remove", "--yes")
             self.assertEqual(self.profile.read_text(), text)
-        # An entry that is for two programs stays, for the other program.
+        # An entry for two programs is not removed: it stays for the other program.
         document["credentialHosts"] = [{"host": HOST, "for": ["docker", "git"]}, {"host": "a.example", "for": ["git"]}]
         self.profile.write_text(json.dumps(document))
         self.set_up("docker", HOST, "--remove", "--yes")
@@ -162,8 +163,8 @@ class Setup(ProgramCase):
         self.assertEqual(self.run_program("git", "config", "--global", "--get-all", f"credential.https://{HOST}.helper")[0], "new\n")
 
     def test_a_file_that_changes_between_two_steps_is_kept(self):
-        # The command writes the profile first. The file that the command writes next is a link to the profile, so
-        # that file has changed by then.
+        # The command first writes the profile. The tool's file, which it writes next, is a link to the profile, so the
+        # command finds that this file has changed in the meantime.
         (self.home / ".docker").mkdir()
         (self.home / ".docker/config.json").symlink_to(self.profile)
         _, words = self.set_up("docker", HOST, "--yes", status=1)
@@ -192,7 +193,7 @@ class Setup(ProgramCase):
         self.assertDone(*words)
         entry = {"host": HOST, "for": ["docker"], "username": "me", "resource": unknown, "account": "bob"}
         self.assertEqual(self.hosts(), [entry])
-        # These commands would set up a different token than the entry's.
+        # These commands would set up another token than the one that the entry gives.
         for others in ([], ["--account", "bob"], ["--resource", unknown, "--profile", "default"]):
             for remove in ([], ["--remove"]):
                 said = self.set_up("docker", HOST, *others, *remove, "--yes", status=2)[1]
@@ -237,7 +238,7 @@ class Setup(ProgramCase):
                     words = [word.partition("=")[2] for word in line if word.startswith(("--exec-command=", "--exec-arg="))]
                 for option in place + options:
                     self.assertIn(option, words)
-                # The command line is accepted; then the command finds that no user is signed in.
+                # The command accepts the command line, and then finds that no user is signed in.
                 words.remove("--login")
                 question = json.dumps({"v": 1, "kind": "get", "registry": {"index-url": f"sparse+https://{HOST}/i/"}})
                 given = question if tool == "cargo" else f"protocol=https\nhost={HOST}\n\n"

@@ -1,5 +1,5 @@
-"""Signing in as a user does: the browser, the question, Ctrl-C, no browser, another device; and signing in from a
-script."""
+"""Tests of signing in as a user does (with the browser, the question, Ctrl-C, without a browser, with another
+device), and of signing in from a script."""
 
 import base64
 import contextlib
@@ -259,7 +259,7 @@ class InATerminal(CommandCase):
         terminal.shows(r"\[Y/n\]")
         terminal.line("y")
         self.assertEqual(terminal.ends(), 0)
-        # The request was pushed, so the hint names no failed push.
+        # The request was pushed, so the hint does not mention a push that failed.
         terminal = self.terminal("login", "--again", "--long-wait", "0", columns=300)
         self.opened(2)
         terminal.shows(r"Does the browser show an error page\?")
@@ -268,8 +268,8 @@ class InATerminal(CommandCase):
         self.assertNotIn("Before the browser opened", terminal.text)
 
     def two_that_ask(self):
-        """Runs two sign-ins at once, with two profiles of one client. The user signs in for the first; then both ask
-        whether this is the right user."""
+        """Runs two sign-ins at once, with two profiles of one client. The user signs in for the first of
+        them; then both ask whether the profile is the user's."""
         self.configure("other")
         first = self.terminal("login")
         url = self.opened()
@@ -317,11 +317,11 @@ class InATerminal(CommandCase):
         stop_at_the_question(opened=1)
         _, words = self.run_enroll("token", status=3)
         self.assertRegex(words, r"(?s)a sign-in waits for your confirmation.*`enroll login`")
-        # The waiting sign-in was not for these scopes.
+        # The sign-in that waits was for other scopes, so it is dropped.
         self.assertRegex(self.sign_in("--scope", "openid")[1], r"of Alice Example.* was dropped")
         stop_at_the_question("--again", opened=3)
         self.assertRegex(self.sign_in("--again")[1], r"of Alice Example.* was dropped")
-        # The user is not asked for another account.
+        # The provider does not ask the user for another account.
         self.assertNotIn("prompt=login", self.opened(4))
         self.assertNotIn("waiting", self.json("status"))
         self.token("--renew")
@@ -515,7 +515,7 @@ class FirstUse(CommandCase):
         self.assertNotIn("Saved", self.run_enroll("login", "--yes", *self.arguments())[1])
 
     def refuse_scopes(self, url):
-        """The redirect of the browser; None if there is none."""
+        """The URL to which the browser is redirected; None if it is not redirected."""
         redirect = self.sandbox.control("settle", url=url, error="invalid_scope")["redirect"]
         return hop(redirect).headers.get("Location")
 
@@ -556,7 +556,7 @@ class FirstUse(CommandCase):
         self.assertTrue(self.token())
         for command in ("status --json", "doctor", "doctor --json", "accounts --json"):
             shown += "".join(self.run_enroll(*command.split()))
-        # A second run with the same options changes nothing. Another secret is not accepted silently.
+        # A second run with the same options changes nothing. But a different secret is not accepted silently.
         self.assertNotIn("Saved", self.run_enroll("login", "--yes", *given)[1])
         file.write_text("another")
         _, words = self.run_enroll("login", "--yes", *given, status=2)
@@ -576,7 +576,7 @@ class FirstUse(CommandCase):
         _, words = child.communicate(timeout=60)
         self.assertEqual(child.returncode, 5, words)
         self.assertIn("--client-secret-file", words)
-        # A failed sign-in is recorded for the doctor, without the secret.
+        # The command records a failed sign-in for the doctor, but not the secret.
         file = self.home / "secret"
         file.write_text("wrong-" + SECRET)
         child = self.start("login", "--yes", *self.arguments(), "--client-secret-file", str(file))
@@ -612,7 +612,7 @@ class FirstUse(CommandCase):
                 file.write_bytes(content)
             _, words = self.run_enroll("login", "--yes", *given, status=2)
             self.assertIn("--client-secret-file", words, content)
-        # On the command line, every user of the machine could read the secret.
+        # The secret is refused on the command line, because every user of the machine could read it there.
         _, words = self.run_enroll("login", "--yes", *self.arguments(), "--client-secret", SECRET, status=2)
         self.assertNotIn(SECRET, words)
         self.run_enroll("login", "--yes", "--client-secret-file", str(file), status=2)
@@ -634,7 +634,7 @@ class FirstUse(CommandCase):
         self.assertIn("by --redirect-uri", words)
         _, words = self.run_enroll("token", "--profile", "nope", status=2)
         self.assertIn("enroll login --profile nope --issuer", words)
-        # The provider answers that it does not know the client: the browser does not return.
+        # The provider shows the user that it does not know the client; the browser does not return to the command.
         child = self.start("login", "--yes", *self.arguments(client="sampel-app"))
         self.opened()
         child.send_signal(signal.SIGINT)

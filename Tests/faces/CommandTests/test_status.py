@@ -1,4 +1,5 @@
-"""The commands status, accounts and logout, and the form of their output on terminals of every kind."""
+"""Tests of the commands status, accounts and logout, and of the form of their output on every kind of
+terminal."""
 
 import functools
 import json
@@ -125,7 +126,7 @@ class Looks(CommandCase):
             terminal = self.terminal("status", **variables)
             self.assertEqual(terminal.ends(), 0)
             self.assertEqual("\x1b[32m✓\x1b[0m" in terminal.raw, wanted, variables)
-            # A spinner that had to turn moves the cursor, but uses no colour.
+            # Only colours are searched: a spinner may have moved the cursor, but it uses no colour.
             self.assertEqual(bool(re.search(r"\x1b\[[\d;]*m", terminal.raw)), wanted, variables)
 
     def test_the_spinner_turns_where_the_cursor_can_move_and_is_gone_afterwards(self):

@@ -1,4 +1,4 @@
-"""Several accounts: which account the commands use, and the status of all accounts."""
+"""Tests with several accounts: which account the commands use, and the status of all accounts."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A host that serves HTTP and secrets itself, with Python's standard library."""
+"""A host of the daemon that provides HTTP and secrets itself, with Python's standard library."""
 
 import base64
 import http.client
@@ -9,8 +9,8 @@ from daemon import TIMEOUT, Declined
 
 
 class HTTP:
-    """Sends the HTTP requests that the daemon asks its host to send. `before` gets each request first, and may
-    answer it itself."""
+    """Sends the HTTP requests that the daemon asks its host to send. `before` gets each request first, and
+    may answer the request itself."""
 
     def __init__(self, before=None, binary=False):
         self.seen = []
@@ -45,7 +45,7 @@ class HTTP:
 
 
 class Secrets:
-    """A secret store that can be locked. It outlives daemons."""
+    """A secret store that can be locked. It stays when a daemon ends."""
 
     def __init__(self):
         self.kept = {}

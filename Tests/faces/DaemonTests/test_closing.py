@@ -1,5 +1,5 @@
-"""How the daemon ends if the provider never answers: it waits at most as long as one request may take (json-rpc.md,
-The end; R39)."""
+"""Tests how the daemon ends if the provider never answers: it waits for at most the time that one request may
+take (json-rpc.md, The end; R39)."""
 
 import contextlib
 import fcntl
@@ -46,7 +46,7 @@ class Closing(SandboxCase):
         begun = daemon.start("registration.begin", {"client": client, "timeout": 300})
         self.assertTrue(self.silent.reached.wait(TIMEOUT))
         daemon.process.send_signal(signal.SIGTERM)
-        # The process ends long before the request's own timeout.
+        # The process ends long before the request itself would time out.
         self.assertEqual(daemon.process.wait(25), 0)
         self.assertEqual(len(self.silent.connections), 1)
         with self.assertRaises(Exception):
@@ -80,7 +80,7 @@ class Closing(SandboxCase):
 
 
 class GatedCase(SandboxCase):
-    """The token endpoint answers only when the test opens it."""
+    """Tests in which the token endpoint answers only when the test opens its gate."""
 
     def setUp(self):
         super().setUp()
@@ -89,14 +89,14 @@ class GatedCase(SandboxCase):
         self.configuration = self.sandbox.configuration_with_token_endpoint(self.gate.url)
 
     def assertGoesOn(self, daemon):
-        """Checks that the process still runs after four seconds. An action that closing shortens would have ended
-        by then."""
+        """Checks that the process still runs after four seconds. A wait that closing cuts short would have
+        ended by then."""
         with self.assertRaises(subprocess.TimeoutExpired):
             daemon.process.wait(4)
 
 
 class Groups(GatedCase):
-    """A host that is killed together with its process group, as timeouts and build tools do."""
+    """Tests with a host that is killed together with its process group, as timeouts and build tools do it."""
 
     def test_a_killed_group_of_the_host_loses_no_session(self):
         host = subprocess.Popen(["sleep", "600"], preexec_fn=os.setpgrp)
@@ -119,7 +119,7 @@ class Groups(GatedCase):
 
 
 class Codes(GatedCase):
-    """A code from the loopback redirect that was sent to the provider."""
+    """Tests of closing after the code from a loopback redirect was sent to the provider."""
 
     def exchanging(self):
         configuration = {**self.configuration, "redirectUri": "http://127.0.0.1/callback"}
@@ -158,7 +158,7 @@ class Codes(GatedCase):
 
 
 class Unsaved(GatedCase):
-    """Renewed tokens that arrive when the store is missing: its folder was moved away."""
+    """Tests with renewed tokens that arrive while the store is missing, because its folder was moved away."""
 
     def renewed(self):
         daemon, client = self.signed_in(configuration=self.configuration)
@@ -179,8 +179,8 @@ class Unsaved(GatedCase):
         self.assertGoesOn(daemon)
         os.rename(self.away, self.store)
         later = self.open(daemon, self.configuration)
-        # If the closed client stored the tokens first, this is a renewal with the new refresh token. If the old refresh
-        # token were sent again, the session would end.
+        # If the closed client stored the tokens first, this call renews with the new refresh token. If EnrollKit sent
+        # the old refresh token again, the session would end.
         self.assertEqual(daemon.call("token.refresh", client=later, timeout=30)["outcome"], "valid")
         self.assertEqual(daemon.call("token.refresh", client=later, timeout=30)["outcome"], "valid")
 
@@ -201,9 +201,9 @@ class Unsaved(GatedCase):
 
 
 class Locks(SandboxCase):
-    """Another process holds a lock of the store and does not release it."""
+    """Tests in which another process holds a lock of the store and does not release it."""
 
-    # Seconds, far fewer than the store's own timeout for a lock.
+    # The seconds in which the daemon must end: far fewer than the store's own timeout for a lock.
     SOON = 20
 
     CALLS = (
@@ -212,7 +212,7 @@ class Locks(SandboxCase):
 
     @contextlib.contextmanager
     def waiting(self, suffix, method, **parameters):
-        """A daemon with a call that waits for the lock of this suffix."""
+        """A daemon with a call that waits for the lock file with this suffix."""
         daemon, client = self.signed_in()
         with contextlib.ExitStack() as locks:
             for name in os.listdir(self.store):

@@ -1,5 +1,5 @@
-"""Which calls wait for other calls, and that a call that hangs delays no other answer (json-rpc.md, Time and
-load)."""
+"""Tests which calls wait for other calls, and that a call that hangs delays no other answer (json-rpc.md,
+Time and load)."""
 
 import pathlib
 import unittest
@@ -17,7 +17,7 @@ def memory(daemon):
 
 
 class Renewals(SandboxCase):
-    """A gate in front of the token endpoint."""
+    """Tests with a gate in front of the token endpoint, which delays its answers."""
 
     def setUp(self):
         super().setUp()
@@ -28,7 +28,7 @@ class Renewals(SandboxCase):
     def due(self, daemon=None, **more):
         """A signed-in client whose next token.access renews; the gate is closed."""
         daemon, client = self.signed_in(daemon, {**self.gated, **more.pop("configuration", {})}, **more)
-        # The daemon ends only after its renewal.
+        # The gate is opened at the end of the test, because the daemon ends only after its renewal.
         self.addCleanup(self.gate.open_it)
         self.gate.close_it()
         self.sandbox.control("resetCounts")
@@ -187,7 +187,7 @@ class Renewals(SandboxCase):
 
 
 class SilentProvider(unittest.TestCase):
-    """A provider that accepts connections and never answers."""
+    """Tests with a provider that accepts connections and never answers."""
 
     def setUp(self):
         self.silence = Silence()

@@ -1,5 +1,5 @@
-"""SSLKEYLOGFILE makes TLS libraries write the secrets of every connection to a file: the daemon's secrets must not
-be in it."""
+"""Tests that the daemon's secrets are not in the file of SSLKEYLOGFILE, to which TLS libraries write the
+secrets of every connection."""
 
 import os
 import pathlib

@@ -1,6 +1,7 @@
-"""Controls the environment of processes under test: their clock, and the point at which one is killed or stopped.
+"""Controls the environment of processes under test: their clock, and the point at which a process is killed
+or stopped.
 
-The library `world.c` is preloaded into them; its comments explain the variables.
+The processes preload a library made from `world.c`; its comments explain the variables.
 """
 
 import functools

@@ -25,7 +25,7 @@ struct Driver {
     await last?.value
   }
 
-  /// Lines are read on a separate thread: a blocked read would stop the tasks.
+  /// The lines of stdin. They are read on a separate thread, because a read that blocks would stop the tasks.
   private static func lines() -> AsyncStream<String> {
     AsyncStream { continuation in
       Thread {
@@ -118,7 +118,7 @@ struct Driver {
         return try await client.refresh(resource: parameters["resource"]?.string, scope: parameters.scope)
           .json
       } catch {
-        // The other faces return this outcome as a result.
+        // The C library and the daemon return this outcome as a result, so this driver does the same.
         guard AccessOutcome.Kind.allCases.contains(where: { $0.status == error.code }) else { throw error }
         return .object([
           ("outcome", .string(error.code.name)), ("reason", .string(error.oauthError ?? error.message)),

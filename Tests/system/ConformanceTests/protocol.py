@@ -1,6 +1,6 @@
 """A small client of the Model Context Protocol over Streamable HTTP, with only what tests of tokens need: it
-initializes, lists the server's tools, and calls each of them. `Credentials` provide the headers, and are asked again
-when a server refuses a request.
+initializes, lists the server's tools, and calls each of them. An object of type `Credentials` provides the
+headers, and is asked for new ones when a server refuses a request.
 """
 
 import json
@@ -9,7 +9,8 @@ import urllib.request
 from dataclasses import dataclass
 from typing import Protocol
 
-#: The first version without a handshake: every request has the data that `initialize` has in earlier versions.
+#: The first version without a handshake. In it, every request contains the data that only `initialize` contains in
+#: earlier versions.
 STATELESS = "2026-07-28"
 MEMBERS = "io.modelcontextprotocol/"
 SELF = {"name": "enrollkit-conformance", "version": "1"}
@@ -18,7 +19,7 @@ TRIES = 2
 
 
 class Refused(Exception):
-    """The server refuses a request, and new credentials cannot help."""
+    """Raised if the server refuses a request and new credentials cannot help."""
 
 
 class Credentials(Protocol):
@@ -29,8 +30,8 @@ class Credentials(Protocol):
         """Gets new credentials after a 401 or 403; `challenge` is its WWW-Authenticate."""
 
     def take_nonce(self, nonce: str) -> bool:
-        """Keeps a nonce for the next proof; returns False if no proofs are made, or if this nonce was already
-        used."""
+        """Keeps a nonce for the next proof; returns False if these credentials make no proofs, or if this
+        nonce was already used."""
 
 
 @dataclass
@@ -113,7 +114,7 @@ class Client:
 
 
 def read(response, number):
-    """The answer, up to the message that has this request id."""
+    """Reads the answer, until the message that has this request id."""
     headers = {name.lower(): value for name, value in response.headers.items()}
     if not headers.get("content-type", "").startswith("text/event-stream"):
         try:

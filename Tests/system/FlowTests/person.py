@@ -1,8 +1,8 @@
-"""A user with a browser's cookies, redirects and forms, but without a browser. It also does what the only script of
-the pages does.
+"""A user in front of a simulated browser, which has cookies, follows redirects and sends forms. It also does
+what the only script of the pages does.
 
-`Person.open(url)` loads a page; `fill(**fields)` sends its form. Both end at a page, or at a URL that leaves the
-browser (`left`): the app's redirect or link.
+`Person.open(url)` loads a page; `fill(**fields)` sends its form. Both end at a page, or at a URL that opens
+the app instead of a page (`left`): a redirect or a link to the app.
 """
 
 import html

@@ -1,5 +1,5 @@
-"""Signing in through a back end with behaviour that the gateway never shows (flows.md §10).
-Tests/system/GatewayTests has the whole flow."""
+"""Tests of signing in through a back end that behaves in ways in which the gateway never does (flows.md §10).
+Tests/system/GatewayTests tests the whole flow."""
 
 from back_end import BackEnd
 from cases import on_each_face
@@ -8,7 +8,7 @@ from processes import wait_until
 
 @on_each_face
 class AnotherBackEnd:
-    """A back end that gives a one-time code, which is redeemed with the verifier."""
+    """Tests with a back end that gives a one-time code; the app redeems the code with its verifier."""
 
     def test_a_session_that_expired_is_over_since_nothing_renews_it(self):
         with BackEnd(session_seconds=1) as back_end:

@@ -1,4 +1,5 @@
-"""The state machine with the host's back end (flows.md §7): check, verified address, profile, reports, platform."""
+"""Tests of the state machine together with the host's back end (flows.md §7): registration check, verified
+address, profile, failure reports, and the platform."""
 
 import threading
 
@@ -69,7 +70,8 @@ class BackEnd:
         self.assertEqual(client.call("account.read"), before)
         state = client.call("registration.state")["state"]
         self.assertEqual(state["profile"]["email"], "alice@example.com")
-        # This client has seen both transactions by now: without its id, the confirmation could mean either transaction.
+        # This client has seen both transactions by now: a confirmation without an id could mean either of them, so it
+        # is refused.
         self.assertRefused("illegalState", client, "registration.confirm")
         state = client.call("registration.confirm", transaction=state["transaction"])["state"]
         self.assertState(state, "active", "confirmed")
@@ -148,7 +150,7 @@ class BackEnd:
         client.close()
         self.assertEqual(self.told("profileUpdate"), [])
         self.sandbox.control("clearFaults")
-        # The next process sends the report that this one could not send.
+        # The next process sends the report that the previous process could not send.
         client = self.open(**where)
         client.call("registration.state")
         wait_until(lambda: self.told("profileUpdate"), "the profile")
@@ -221,7 +223,7 @@ class Machine:
         client = self.open(redirectUri="http://127.0.0.1/callback")
         begun = self.begin(client)
         self.sandbox.control("fault", fault="delay", value=3000, endpoint="token", times=1)
-        # The core's loopback listener receives the redirect by itself.
+        # The loopback listener of EnrollKit receives the redirect; the test passes nothing on.
         browser = threading.Thread(target=hop, args=(self.sandbox.play(begun["action"]["url"]),))
         browser.start()
         self.addCleanup(browser.join)

@@ -1,4 +1,5 @@
-"""Social sign-in (flows.md §6): the connection that the user chose is sent in the provider's own parameter."""
+"""Tests of social sign-in (flows.md §6): EnrollKit sends the connection that the user chose in the provider's
+own parameter."""
 
 from cases import Refused, on_each_face
 from sandbox import parameter

@@ -1,4 +1,5 @@
-"""The gateway as a process, with its sandbox, and a browser that only keeps cookies."""
+"""Runs the gateway as a process, with a sandbox as its provider. Also a simple browser, which only keeps
+cookies."""
 
 import json
 import os
@@ -34,7 +35,7 @@ class Gateway:
         }
         self.configuration = self.home / "gateway.json"
         self.child = None
-        # The words of a command that starts the program, such as prlimit; and further options of `serve`.
+        # `prefix` is a command that starts the program, such as prlimit. `options` are further options of `serve`.
         self.prefix = ()
         self.options = ()
 
@@ -119,7 +120,7 @@ class Browser:
 
 
 def sandbox_for(gateway, *options):
-    """A sandbox whose only client is the gateway. The gateway's name for it is `sandbox`."""
+    """A sandbox whose only client is the gateway. The gateway's name for this provider is `sandbox`."""
     sandbox = Sandbox("--client-id", "gateway", "--client-secret", SECRET, "--redirect-uri",
                       f"{gateway.base}/v1/auth/sandbox/callback", *options)  # fmt: skip
     gateway.settings["providers"] = {
@@ -129,7 +130,7 @@ def sandbox_for(gateway, *options):
 
 
 def play(sandbox, url, browser=None, **wish):
-    """The redirect back to the gateway, after alice consented at the sandbox."""
+    """The redirect back to the gateway, after the user alice has consented at the sandbox."""
     browser = browser or Browser()
     sent = browser.open(url)
     if sent.status != 303:

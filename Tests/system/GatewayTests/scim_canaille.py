@@ -7,7 +7,8 @@ SECRET = "the gateway's own at SCIM: %&=+/"
 
 
 class ScimCanaille(Canaille):
-    """Adds a client that gets tokens for itself (client credentials). Canaille ignores filters, and lists all users."""
+    """Canaille with an additional client that gets tokens for itself (client credentials). Canaille ignores
+    filters, and lists all users."""
 
     name = "Canaille with SCIM"
 

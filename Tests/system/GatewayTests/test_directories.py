@@ -1,5 +1,5 @@
-"""Users whom the gateway registers are kept in a directory: at Canaille by SCIM, and at a double of Okta. Everything
-goes through the program; Chromium plays the users."""
+"""Tests with a directory that keeps the users whom the gateway registers: Canaille, by SCIM, and a double of
+Okta. The tests use the gateway as a program, and Chromium plays the users."""
 
 import unittest
 from contextlib import suppress
@@ -41,7 +41,7 @@ class Answering:
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                # If a body is too long, the gateway does not read it to its end.
+                # The connection may break here: if a body is too long, the gateway does not read it to its end.
                 with suppress(ConnectionError):
                     self.wfile.write(body)
 
@@ -73,7 +73,7 @@ def okta_gateway(case):
 
 
 class Checks(unittest.TestCase):
-    """`enroll-gateway check` asks the directory, and reports a fault in one line."""
+    """Tests that `enroll-gateway check` asks the directory, and reports a fault in one line."""
 
     def told(self, gateway, status=0):
         gateway.write()
@@ -147,7 +147,7 @@ class App(unittest.TestCase):
         gateway.settings["registration"] = {"passwords": True, **registration}
 
     def page(self):
-        """A tab that records redirects to the app's scheme."""
+        """Opens a browser tab that records redirects to the app's scheme."""
         context = browser().context()
         self.addCleanup(context.close)
         page = context.new_page()
@@ -156,7 +156,8 @@ class App(unittest.TestCase):
         return page
 
     def submit(self, page, leaves=False, **fields):
-        """Fills in the form and sends it. `leaves`: the browser is redirected to the app's scheme."""
+        """Fills in the form and sends it. `leaves` says that the browser is then redirected to the app's
+        scheme."""
         for name, value in fields.items():
             page.fill(f"[name={name.replace('_', '-')}]", value)
         told = page.expect_request(lambda request: _is_app(request.url)) if leaves else page.expect_navigation()
@@ -170,7 +171,7 @@ class App(unittest.TestCase):
 
 
 class AtCanaille(App):
-    """A directory with SCIM; Canaille's own page checks the password."""
+    """Tests with a directory that uses SCIM. Canaille's own page checks the password."""
 
     def start(self, **changes):
         from scim_canaille import ScimCanaille
@@ -201,7 +202,8 @@ class AtCanaille(App):
         link = self.register(page, email)
         page.goto(link)
         self.submit(page, new_password=PASSWORD)
-        # Canaille has the password: its page asks for it, and the gateway has one account with Canaille's identity.
+        # Only Canaille has the password, so its page asks for it. The gateway has one account, with the identity from
+        # Canaille.
         self.assertTrue(page.url.startswith(canaille.base), page.url)
         with browser().person(canaille, person) as somebody:
             client = self.client(
@@ -214,7 +216,7 @@ class AtCanaille(App):
 
 
 class AtOkta(App):
-    """A directory in Okta's dialect; the browser has a session at Okta."""
+    """Tests with a directory in Okta's dialect. After a sign-in the browser has a session at Okta."""
 
     def setUp(self):
         self.gateway, self.okta = okta_gateway(self)
@@ -258,7 +260,7 @@ class AtOkta(App):
             self.assertNotIn(token, self.gateway.log())
 
     def test_somebody_registers_from_an_app_by_the_link_of_a_mail(self):
-        # The gateway has no claimed https address here, so the app uses a custom scheme.
+        # The gateway has no claimed https address here, so the app's links use a custom scheme.
         client = self.client(
             issuer=self.okta.issuer, clientId="native", appLinks=["com.example.app://welcome/{activationToken}"])
         begun = client.call("registration.begin", kind="register")
@@ -283,7 +285,7 @@ class AtOkta(App):
         page.goto(f"{self.gateway.base}/signin?clientId=native")
         self.submit(page, leaves=True, email="ada@example.org", password=PASSWORD)
         self.assertEqual(page.left, ["com.example.app://identity/fallback"])
-        # The session exists, so the app's next request shows no page.
+        # The browser has a session now, so the app's next request shows no page.
         client, url = self.begin()
         page.left.clear()
         with page.expect_request(lambda request: _is_app(request.url)), suppress(Error):

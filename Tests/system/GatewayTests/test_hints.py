@@ -1,5 +1,5 @@
-"""The gateway's advice to operators works: the program knows each option, command and key in its texts, and a test runs
-each command line that a text tells the operator to run."""
+"""Tests that the gateway's advice to operators works: the program knows each option, command and key that its
+texts name, and a test runs each command line that a text tells the operator to run."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import literals
 from gateway import PROGRAM, Gateway
 
 SOURCES = ("enroll-gateway", "EnrollGateway", "EnrollGatewayStore", "EnrollGatewayMail")
-#: Names in messages that belong to protocols and settings of other programs.
+#: Names in messages that are not keys of the gateway: they belong to protocols, or to the settings of other programs.
 OTHERS = {
     "userName": "SCIM", "totalResults": "SCIM", "startIndex": "SCIM", "firstName": "Okta", "lastName": "Okta",
     "sessionToken": "Okta", "fromURI": "Okta",
@@ -61,7 +61,8 @@ class Hints(unittest.TestCase):
         self.assertEqual(set(literals.named(literals.OPTION, *SOURCES)) - known, set())
 
     def test_each_command(self):
-        # The pattern excludes the labels for key derivation: they have the same prefix, and end with a version number.
+        # The pattern excludes the labels for key derivation, which also begin with `enroll-gateway`, but end with a
+        # version number.
         pattern = re.compile(r"(?<![\w/.-])enroll-gateway ([a-z][a-z-]*(?: [a-z]+)?)(?! [\w ]*\d)\b")
         for name, where in literals.named(pattern, *SOURCES).items():
             with self.subTest(name, where=where):
@@ -80,7 +81,7 @@ class Hints(unittest.TestCase):
         self.assertNotIn("migrate", self.told(gateway, "accounts", "find", "nobody@example.org"))
 
     def closed(self, path, told):
-        """The printed command, run by a shell, makes the file readable for its owner only."""
+        """Runs the printed command in a shell: it makes the file readable for its owner only."""
         (line,) = re.findall(r"chmod 600 \S+", told)
         subprocess.run(["/bin/sh", "-c", line], check=True)
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
@@ -128,7 +129,7 @@ class Hints(unittest.TestCase):
         for place in (home, path, gateway.configuration):
             os.chown(place, user, user)
         words = [program, "keys", "add", "--config", gateway.configuration]
-        # Without the capability CAP_CHOWN root cannot change the owner of files, as in some containers.
+        # Without the capability CAP_CHOWN, which some containers lack, root cannot change the owner of files.
         refused = subprocess.run(["setpriv", "--bounding-set", "-chown", *words], capture_output=True, text=True)
         self.assertIn(f"belongs to user {user}", refused.stderr)
         self.assertIn("Run this command as that user", refused.stderr)

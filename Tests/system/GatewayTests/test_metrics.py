@@ -1,4 +1,4 @@
-"""The program's metrics, read by Prometheus's own parser."""
+"""Tests the program's metrics with Prometheus's own parser."""
 
 import json
 import os

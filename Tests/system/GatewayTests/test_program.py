@@ -1,4 +1,4 @@
-"""The program `enroll-gateway`: how it refuses to start, how it ends, and its output."""
+"""Tests of the program `enroll-gateway`: when it refuses to start, how it ends, and what it prints."""
 
 import http.client
 import json

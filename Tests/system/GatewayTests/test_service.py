@@ -1,4 +1,5 @@
-"""The systemd unit, the program's notifications to systemd, credentials, and signals that arrive early."""
+"""Tests of the systemd unit, the program's notifications to systemd, credentials, and signals that arrive
+early."""
 
 import contextlib
 import os
@@ -14,12 +15,13 @@ from gateway import PROGRAM, Browser, Gateway, sandbox_for
 from processes import TOP, wait_until, workspace
 
 UNIT = TOP / "packaging/enroll-gateway.service.in"
-#: The scale of systemd-analyze security: 0 is best, 10 is worst.
+#: The highest exposure of the unit that the test accepts, on the scale of `systemd-analyze security`: 0 is best, 10 is
+#: worst.
 MOST_EXPOSED = 1.5
 
 
 def unit():
-    """The unit with this program, in a separate folder."""
+    """Writes the unit for this program into a separate folder."""
     folder = workspace("unit")
     path = folder / "enroll-gateway.service"
     path.write_text(UNIT.read_text().replace("@enroll-gateway@", str(PROGRAM)))
@@ -120,7 +122,8 @@ class Told(unittest.TestCase):
         self.assertEqual(gateway.child.process.wait(60), 0)
         before, stopping, _ = gateway.log().partition("stopping:")
         self.assertTrue(stopping)
-        # The log has no line about audit entries that the program could not write, so no such entry delayed its end.
+        # The log has no line about audit entries that the program could not write, so no such entry delayed the
+        # program's end.
         self.assertNotIn("the audit lacks", before)
 
     def test_a_key_file_that_is_a_credential_may_have_a_list_of_its_readers(self):
@@ -150,7 +153,7 @@ class Early(unittest.TestCase):
             with open(gateway.home / "log", "w") as log:
                 process = subprocess.Popen(serve, stderr=log)
             try:
-                # Once the program blocks SIGHUP, the system keeps the signal until the program reads it.
+                # From here on the program blocks SIGHUP, so the system keeps the signal until the program reads it.
                 wait_until(lambda: blocked(process.pid, signal.SIGHUP), "SIGHUP waits to be read")
                 process.send_signal(signal.SIGHUP)
                 wait_until(lambda: "was read again" in gateway.log() or process.poll() is not None, "it reads its keys")
@@ -175,7 +178,7 @@ class Early(unittest.TestCase):
         with self.serving(gateway, serve, {"LD_PRELOAD": str(library)}) as process:
             wait_until(lambda: "was read again" in gateway.log() or process.poll() is not None, "it reads its keys")
             self.assertIsNone(process.poll(), gateway.log())
-        # A supervisor may start the program with the signal ignored, as `trap '' HUP` does.
+        # A supervisor may start the program with SIGHUP ignored, as `trap '' HUP` does.
         with self.serving(gateway, serve, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as process:
             while "listening" not in gateway.log():
                 process.send_signal(signal.SIGHUP)

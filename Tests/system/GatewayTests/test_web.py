@@ -1,4 +1,5 @@
-"""Users in Chromium register at third-party providers, Canaille and Glewlwyd, and sign in again."""
+"""Tests in which users register in Chromium at the third-party providers Canaille and Glewlwyd, and sign in
+again."""
 
 import unittest
 
@@ -14,7 +15,8 @@ def themed(**settings):
 
 class Redirects(unittest.TestCase):
     def test_each_redirect_is_a_303_which_repeats_no_form(self):
-        """RFC 9700 §4.12: after a 307, the browser would also send the form of the page to the provider."""
+        """The redirect must not have the status 307: the browser would then also send the page's form to the
+        provider (RFC 9700 §4.12)."""
         gateway, sandbox = shared()
         browser = Browser(gateway.base)
         sent = browser.open("/v1/auth/sandbox")
@@ -26,7 +28,7 @@ class Redirects(unittest.TestCase):
 
 
 class AtRealProviders(unittest.TestCase):
-    """A user registers in a real browser at third-party providers."""
+    """Tests in which a user registers in a real browser at third-party providers."""
 
     def check(self, make, **settings):
         from providers import ALICE

@@ -1,5 +1,5 @@
-// A C++ program that signs in. It uses only the installed header: smart pointers own handles and buffers, and errors
-// are thrown as exceptions. It prints what Examples/sign_in.c prints.
+// A C++ program that signs in. It uses only the installed header: smart pointers own the handles and buffers, and
+// errors are thrown as exceptions. It prints what Examples/sign_in.c prints.
 
 #include <enroll.h>
 
@@ -87,7 +87,7 @@ int main(int count, char **arguments) try {
   call(enroll_token_access, client.get(), 0, minute, &access, token.fill());
   std::cout << "A valid token of " << token.text().size() << " bytes.\n";
 
-  // An error is an exception whose text begins with the name of its status.
+  // The error must arrive as an exception whose text begins with the name of the status.
   try {
     call(enroll_logout_resume, client.get(), "not a url", ENROLL_NUL_TERMINATED);
     return 1;
