@@ -1,4 +1,4 @@
-"""The two packages for npm: the Cordova plugin and the binding for Node.js."""
+"""Makes the two packages for npm: the Cordova plugin and the binding for Node.js."""
 
 import shutil
 import tempfile
@@ -19,7 +19,8 @@ def cordova(out):
 
 
 def node(out):
-    """bindings/node/pack makes the package, with the daemon of each target that is built."""
+    """Makes the package for Node.js with bindings/node/pack. It contains the daemon of each target that is
+    built."""
     with tempfile.TemporaryDirectory() as folder:
         run(TOP / "bindings/node/pack", folder)
         return [Path(shutil.copy(path, out)) for path in sorted(Path(folder).iterdir())]

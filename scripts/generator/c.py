@@ -1,4 +1,4 @@
-"""C: the block of constants in include/enroll.h, and the header's declarations."""
+"""Generates the block of constants in include/enroll.h, and reads the header's declarations."""
 
 import re
 
@@ -6,7 +6,7 @@ from .manifest import TOP, upper
 from .text import WIDTH, lines, replaced, sentence
 
 HEADER = "include/enroll.h"
-#: The file that lists every concept with another name in C, and the reason.
+#: The file that lists every concept whose name in C is different, each with the reason.
 FUNCTIONS = TOP / "Tests/faces/CTests/functions.txt"
 
 
@@ -20,7 +20,7 @@ def constant(status):
 
 
 def files(manifest, read):
-    """The generated files: {path: text}. `read` returns the present text of a path."""
+    """The generated files: {path: text}. `read` returns the current text of the file at a path."""
     rows = []
     for error in manifest.errors:
         rows.append(f"{comment(error['summary'])}\n#define {constant(error['status'])} ({error['code']})")
@@ -28,7 +28,7 @@ def files(manifest, read):
 
 
 def declared(text):
-    """Functions, structs and constants by name; comments are ignored."""
+    """The functions, structs and constants in a header's text, by name. Comments are ignored."""
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     return {
         "functions": set(re.findall(r"^[\w* ]*?\b(enroll_\w+)\(", code, re.M)),

@@ -60,7 +60,8 @@ def file_text(body):
 
 
 def commands_text(manifest, types):
-    """A class for each first word of the commands; its functions are the commands with that word."""
+    """Makes a class for each first word of command names. The functions of a class are the commands that
+    begin with its word."""
     groups = {}
     for command in manifest.commands:
         name = command["name"]

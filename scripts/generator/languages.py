@@ -1,4 +1,5 @@
-"""docs/reference: each language's functions as they are declared, with links to the command's parameters and result."""
+"""Generates docs/reference: the functions of each language as they are declared, each with a link to its
+command's parameters and result."""
 
 import re
 import sys
@@ -33,7 +34,7 @@ def command_link(name):
 
 
 def links(text):
-    """A comment's text with the names of functions and constants marked as code."""
+    """The text of a comment, in which the names of functions and constants are marked as code."""
     return re.sub(r"(?<![`\w])(?:enroll_\w+|ENROLL_\w+)(?:\*)?", r"`\g<0>`", text.replace("<", "&lt;"))
 
 

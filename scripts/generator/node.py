@@ -1,4 +1,4 @@
-"""Node.js: the generated files of `bindings/node`, `src/generated/types.d.ts` and `src/generated/surface.js`."""
+"""Generates two files of `bindings/node`: `src/generated/types.d.ts` and `src/generated/surface.js`."""
 
 from .text import WIDTH, lines
 from .typescript import Types, comment, events, grouped, key, literal, member, table
@@ -12,7 +12,7 @@ GIVEN = {
     "TransportChoice": "Transport",
     "StoreFolder": "string | URL",
 }
-#: Descriptions of parameters in JavaScript's words.
+#: Descriptions of parameters that differ from the manifest's, because they use the terms of JavaScript.
 WORDS = {
     "store": "The directory of the store, whose parent must exist, or 'memory'.",
     "keys": "Where the store's key is kept. By default { provider: 'auto' }.",

@@ -1,4 +1,4 @@
-"""Documentation: the tables of docs/json-rpc.md, and docs/configuration.md."""
+"""Generates documentation: the tables of docs/json-rpc.md, and docs/configuration.md."""
 
 from .text import replaced
 
@@ -7,7 +7,7 @@ CONFIGURATION = "docs/configuration.md"
 
 
 def files(manifest, read):
-    """The generated files: {path: text}. `read` returns the present text of a path."""
+    """The generated files: {path: text}. `read` returns the current text of the file at a path."""
     page = read(RPC)
     tables = {
         "errors": errors(manifest), "commands": commands(manifest), "errors of commands": errors_of_commands(manifest),
@@ -87,7 +87,7 @@ def requests(manifest):
 
 
 def members(manifest, schema, marked=False):
-    """The names of the members that an object has in any of its shapes."""
+    """The names of all members that an object may have, in any of its shapes."""
     names, whole = {}, manifest.whole(schema)
     for shape in whole.get("anyOf", [whole]):
         for member in manifest.members(shape):

@@ -116,7 +116,8 @@ def commands(manifest, types):
 
 
 def used_in(body):
-    """A function that returns those of its names that the code uses; words in the code's docstrings do not count."""
+    """Returns a function that filters a list of names: it keeps the names that the code uses. Words in the
+    code's docstrings do not count."""
     code = re.sub(r'"""(?s:.*?)"""', "", body)
     return lambda names: [name for name in names if re.search(rf"\b{name}\b", code)]
 

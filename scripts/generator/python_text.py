@@ -1,4 +1,4 @@
-"""Python: docstrings, and lines within the width."""
+"""Formats Python code: docstrings, and lines that fit into the width."""
 
 from .text import WIDTH
 
@@ -18,8 +18,8 @@ def docstring(text, indent):
 
 
 def fitted(line, opening="(", closing=")"):
-    """Splits a long line: the text between its outermost brackets gets a line of its own, or each word of that
-    text gets one."""
+    """Splits a long line: the text between its outermost brackets gets a separate line, or each word of that
+    text gets a separate line."""
     if len(line) <= WIDTH:
         return line
     indent = " " * (len(line) - len(line.lstrip()))
@@ -39,7 +39,7 @@ def imports(module, names):
 
 
 def ordered(name):
-    """A sort key: ruff sorts constants first."""
+    """A sort key that puts constants first, as ruff does."""
     return not name.isupper(), name
 
 

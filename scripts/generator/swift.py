@@ -1,4 +1,5 @@
-"""Swift: the comments of `EnrollError.Code`, which are the summaries of its table; the advice of the table's rows."""
+"""Generates the comments of `EnrollError.Code` in Swift from the summaries in its table. Also reads the
+advice in the table's rows."""
 
 import re
 
@@ -17,13 +18,14 @@ def path():
 
 
 def advice(read):
-    """{error: advice}, in Markdown. The manifest does not contain the advice, so that programs need not carry it."""
+    """{error: advice}, in Markdown. The manifest does not contain the advice, so that programs with the
+    manifest do not become larger."""
     row = r'Row\(\s*"(\w+)",(?:(?!Row\().)*?advice:\s*"((?:[^"\\]|\\.)*)"\s*\)'
     return {name: text.replace('\\"', '"') for name, text in re.findall(row, read(path()), re.DOTALL)}
 
 
 def files(manifest, read):
-    """The generated files: {path: text}. `read` returns the present text of a path."""
+    """The generated files: {path: text}. `read` returns the current text of the file at a path."""
     where = path()
     summaries = {error["status"]: (error["code"], error["summary"]) for error in manifest.errors}
 

@@ -1,5 +1,5 @@
-// The search runs in a worker, which a browser does not start for a page from the disk (file:). There an iframe
-// replaces the worker: the iframe's window runs the script and passes on the messages.
+// The search of the site runs in a worker, but a browser starts no worker for a page from the disk (file:). For such a
+// page, an iframe replaces the worker: the iframe's window runs the script and passes on the messages.
 if (location.protocol === 'file:') {
   window.Worker = class extends EventTarget {
     constructor(url) {

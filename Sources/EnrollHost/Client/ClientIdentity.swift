@@ -96,7 +96,7 @@ extension Client {
     }
   }
 
-  /// The time for which an erasure waits for the store's lock at least, even if the caller's deadline has passed. No
+  /// The minimum time for which an erasure waits for the store's lock, even if the caller's deadline has passed. No
   /// save takes longer than this, so the lock becomes free within this time.
   private static var erasureNanoseconds: Int64 { 250_000_000 }
 

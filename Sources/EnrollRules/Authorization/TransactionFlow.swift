@@ -104,7 +104,7 @@ extension TransactionRecord {
     /// The gateway's session; nil once the transaction is settled.
     public var session: Session?
 
-    /// The gateway's session. The other app ends it by returning an artefact.
+    /// The gateway's session. The other app returns an artefact for this session.
     public struct Session: Equatable, Sendable {
       /// The gateway's id of the session.
       public var id: Secret

@@ -101,7 +101,7 @@ public struct Configuration: Sendable {
   public var registration = Registration.signIn
   /// The effect of an activation link (flows.md §3).
   public var activation = Activation.authorize
-  /// The template of the page that ``Activation/openPage`` opens; nil if it opens the activation link itself (R10).
+  /// The template of the page that ``Activation/openPage`` opens; nil if the activation link itself is opened (R10).
   public var welcomePage: String?
   /// False if the app runs on a platform that is not native. Then the stand-in token is used (flows.md §7, state A
   /// `notNative`).
@@ -113,8 +113,8 @@ public struct Configuration: Sendable {
   public var requiresConfirmation = true
   /// The endpoint of the host's own back end that says whether it knows the user (flows.md §7); nil for no check.
   public var registrationCheckURI: String?
-  /// Whether the back end must confirm the account. If false, the sign-in fails only if the back end's answer is about
-  /// another user; other failures of the check are only reported.
+  /// Whether the back end must confirm the account. If false, the check stops a sign-in only if the back end's answer
+  /// is about another user; other failures of the check are only reported.
   public var requireCheck = false
   /// The endpoint of the host's own back end that receives the confirmed profile; nil for none.
   public var profileUpdateURI: String?

@@ -2,8 +2,8 @@
 // forms of RFC 9110 §5.6.7 are read, as that section requires.
 
 public enum HTTPDate {
-  /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov 6 08:49:37 1994`; The result
-  /// is nil for any other text. The day's name is not checked. A year of two digits is between 1970 and 2069.
+  /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`; nil for
+  /// any other text. The day's name is not checked. A year of two digits is between 1970 and 2069.
   public static func parse(_ text: String) -> UnixTime? {
     let bytes = Array(text.utf8)
     if bytes.count == 24 { return asctime(bytes) }

@@ -1,5 +1,5 @@
-// A proof that the sender of a request has the key to which its token is bound (RFC 9449 §4.2). A proof is valid for
-// one method, one URL and one moment.
+// A proof that the sender of a request has a private key (RFC 9449 §4.2). A proof is valid for one method, one URL and
+// one moment.
 
 public import EnrollCrypto
 import EnrollJSON

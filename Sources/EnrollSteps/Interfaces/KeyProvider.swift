@@ -6,8 +6,8 @@ public import EnrollCrypto
 public import EnrollJSON
 public import EnrollRules
 
-/// Identifies the place of a wrapped key in its store, which is called the key's slot. A provider binds the wrapped key
-/// to its slot, so that the wrapped key cannot be moved to another slot.
+/// A slot identifies the place of a wrapped key in its store. A provider binds the wrapped key to its slot, so that the
+/// wrapped key cannot be moved to another slot.
 public struct KeySlot: Sendable {
   /// The id of the store, base64url, as in the `keys` file.
   public var storeID: String

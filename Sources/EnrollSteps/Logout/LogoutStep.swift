@@ -46,7 +46,7 @@ public final class LogoutStep: StateChangingStep {
   ///   with `localOnly`.
   /// - Throws: errors of the store. The session is erased when the call returns.
   public func beginLogout(localOnly: Bool, cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
-    // It must be decided before the URL is known whether the revocations wait for the browser: otherwise this process
+    // Whether the revocations wait for the browser must be decided before the URL is known: otherwise this process
     // might end first, or another process might send the queued revocations.
     let waits = !localOnly && configuration.postLogoutRedirectURI != nil
     let dropped = try eraseForLogout(tellsProvider: !localOnly, awaitsReturn: waits)
@@ -85,8 +85,8 @@ public final class LogoutStep: StateChangingStep {
   }
 
   /// - Parameters:
-  ///   - awaitsReturn: whether the messages wait until the browser returns. They wait only if there is a URL from which
-  ///     it will return.
+  ///   - awaitsReturn: whether the messages wait until the browser returns. They wait only if the browser has a logout
+  ///     page to open.
   ///   - waited: messages of an earlier logout, which no longer wait for the browser.
   private func tellOfLogout(
     _ dropped: [UnkeptTokens], awaitsReturn: Bool = false, waited: [OutboxEntry] = [],

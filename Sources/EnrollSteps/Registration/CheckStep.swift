@@ -54,8 +54,7 @@ public final class CheckStep: StateChangingStep {
 
   // MARK: The check of the session (before `valid` and `renewed`)
 
-  /// The state if the check must still run or has failed; nil if no check is required, or the check has passed or is
-  /// postponed.
+  /// The state if a check must run or has failed; nil if no check is required, or it has passed or is postponed.
   func storedState(epoch: UInt64) -> StoredState? {
     guard context.requiresCheck else { return nil }
     let now = clock.instant()
@@ -206,8 +205,7 @@ public final class CheckStep: StateChangingStep {
   }
 
   /// Renews the tokens that wait for confirmation, because their access token may have expired while the user was away.
-  /// Each check renews them at most once. No other process renews at the same time, and the new tokens are stored
-  /// before they are used (R30).
+  /// Each check renews at most once. No other process renews meanwhile, and the tokens are stored before use (R30).
   /// - Returns: nil if there are no new tokens.
   private func renewProvisional(_ tokens: TokenSet) throws(EnrollError) -> TokenSet? {
     guard let refreshToken = tokens.refreshToken, let epoch = try store.read(account)?.tokenEpoch,
@@ -287,9 +285,8 @@ public final class CheckStep: StateChangingStep {
     return isKept
   }
 
-  /// Checks the id_token from a renewal of unconfirmed tokens. If the id_token names another user, the sign-in ends,
-  /// even if the token is not verified: otherwise the user would confirm tokens of a person whose profile was never
-  /// shown.
+  /// Checks the id_token from a renewal of unconfirmed tokens. If it belongs to another user, verified or not, the
+  /// sign-in ends: otherwise the user would confirm tokens of a person whose profile was never shown.
   private func judgeProvisional(_ fresh: TokenSet) throws(EnrollError) -> TokenSet {
     guard let idToken = fresh.unprovenIDToken, let record = try store.read(account) else { return fresh }
     let session = SessionIdentity(fresh, profile: record.provisionalProfile, configuration)

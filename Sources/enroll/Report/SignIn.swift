@@ -47,7 +47,7 @@ struct SignIn {
 
   /// - Throws: also as ``ResourceSetup/first()``.
   mutating func run() throws(Failure) -> CommandStatus {
-    // Without a provider the sign-in fails, so the program does not wait for other sign-ins, and makes no lock file.
+    // Without a provider the sign-in will fail, so the program waits for no other sign-in, and makes no lock file.
     if resource == nil, setup == nil, try !session.place.hasConfiguration() {
       return try signIn(again: false)
     }

@@ -99,7 +99,7 @@ static void opens(member *self) {
   self->subscribed++;
   expect_ok(enroll_registration_state(own, 1, ENROLL_NO_TIMEOUT, &state, NULL), "registration_state");
   expect(state.kind == ENROLL_STATE_UNREGISTERED, "a new client is unregistered");
-  /* Otherwise the subscription ends with the client. */
+  /* If the subscription is not ended here, it ends with the client. */
   if (self->dice & 128) expect_ok(enroll_events_unsubscribe(own, subscription, NULL), "events_unsubscribe");
   expect_ok(enroll_client_free(own), "client_free");
   expect(enroll_platform_ready(own, NULL) == ENROLL_E_HANDLE, "a freed client is refused");

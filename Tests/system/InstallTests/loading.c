@@ -23,7 +23,8 @@ static void *find(const char *name) {
   return found;
 }
 
-/* ISO C cannot convert a pointer to an object into a pointer to a function; POSIX allows this cast. */
+/* This cast is needed, because ISO C cannot convert a pointer to an object into a pointer to a function.
+ * POSIX allows the cast. */
 #define FIND(name) (*(__typeof__(&name) *)&(void *){find(#name)})
 
 static void expect(int condition, const char *what) {

@@ -1,4 +1,4 @@
-"""The library loaded at run time, as bindings load it."""
+"""Tests the library when a program loads it at run time, as bindings do."""
 
 import shutil
 import unittest
@@ -10,8 +10,8 @@ SOURCES = TOP / "Tests/system/InstallTests"
 
 class LoadingTests(unittest.TestCase):
     def program(self, built, name="loading"):
-        # The build uses only the header's folder from pkg-config. The program finds the library by its soname or by its
-        # path.
+        # Of what pkg-config prints, the build uses only the folder of the header. The program finds the library by its
+        # soname or by its path.
         program = built.prefix.parent / name
         made = built.run("cc", "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", SOURCES / f"{name}.c", "-o", program,
                          *built.said("--cflags"), "-ldl", "-lpthread")  # fmt: skip

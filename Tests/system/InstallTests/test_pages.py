@@ -1,5 +1,5 @@
-"""The man pages as a terminal shows them: no character of an example or a name is lost, every function, callback and
-struct of the header has its page, and the system's index finds them."""
+"""Tests the man pages as a terminal shows them: no character of an example or a name is lost, every function,
+callback and struct of the header has its page, and the system's index finds the pages."""
 
 import os
 import re
@@ -121,7 +121,7 @@ class PageTests(unittest.TestCase):
                 program.chmod(0o755)
             played = {**os.environ, "PATH": f"{home}/bin:{os.environ['PATH']}", "DESTDIR": ""}
             for prefix in ("known", "elsewhere"):
-                # An uninstallation renews the index only if manpath lists the folder (`known`).
+                # An uninstallation renews the index of man pages only if manpath lists their folder (`known`).
                 subprocess.run([TOP / "scripts/install", "uninstall"], check=True, env={**played, "PREFIX": f"{home}/{prefix}"})
             subprocess.run([TOP / "scripts/install", "uninstall"], check=True,
                            env={**played, "PREFIX": f"{home}/known", "DESTDIR": f"{home}/stage"})

@@ -1,5 +1,5 @@
-"""The commands of docs/install.md for a checkout work as they are printed; Tests/system/PackageTests tests the other
-commands."""
+"""Tests that the commands in docs/install.md for a checkout work as they are printed there;
+Tests/system/PackageTests tests the other commands."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ from trees import AS_BUILT, TOP
 class ReadmeTests(unittest.TestCase):
     def test_what_the_page_says_of_a_checkout_can_be_typed(self):
         commands = re.search(r"<!-- run: make-install -->\n```\n(.*?)```", (TOP / "docs/install.md").read_text(), re.S)[1]
-        # The program is started between building and uninstalling; it prints its usage.
+        # The program is started after the build and before the uninstallation; it prints its usage.
         commands = commands.replace("make uninstall", "build/sign_in || test $? = 2\nmake uninstall")
         commands = f'make() {{ command make {" ".join(AS_BUILT)} "$@"; }}\n{commands}'
         with tempfile.TemporaryDirectory() as home:

@@ -1,4 +1,4 @@
-"""The C library with gnome-keyring: GLib is loaded into the process only when it is needed."""
+"""Tests the C library with gnome-keyring: it loads GLib into the process only when it needs GLib."""
 
 import ctypes
 import os
@@ -15,8 +15,8 @@ TOP = pathlib.Path(__file__).resolve().parents[3]
 LIBRARY = TOP / "build/lib/libenroll.so.0"
 
 FILE, AUTO, SECRET_SERVICE = 0, 1, 2
-# A fault sends its signal to the thread that caused the fault, and the host may handle the signal. The last two
-# signals cannot be blocked.
+# Signals that the library's threads do not block. The system sends the signal of a fault to the thread that caused the
+# fault, and the host may handle it. The last two signals cannot be blocked at all.
 NEVER_BLOCKED = {
     signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS, signal.SIGKILL,
     signal.SIGSTOP}
@@ -50,7 +50,7 @@ def blocked_signals(name):
 
 
 def play(store):
-    """Runs inside the session, in a separate process."""
+    """The part of the test that runs inside the desktop session, in a separate process."""
     library = ctypes.CDLL(str(LIBRARY))
     directory = store.encode()
 
@@ -77,13 +77,13 @@ def play(store):
     assert is_glib_here()
     assert accounts(SECRET_SERVICE) == 0
     assert accounts(FILE) == -75, "ENROLL_E_STORE_KEY"
-    # The C library keeps the signals 32 and 33 for itself.
+    # The system's C library keeps the signals 32 and 33 for itself.
     mask = blocked_signals("gdbus")
     assert mask is not None
     assert {number for number in range(1, 32) if not mask >> (number - 1) & 1} == NEVER_BLOCKED, hex(mask)
     child = os.fork()
     if child == 0:
-        # The child has no GLib threads: a connection would wait for ever.
+        # The forked child has no threads of GLib, so a connection to the keyring would wait for ever.
         os._exit(0 if accounts(SECRET_SERVICE) == -4 and accounts(AUTO) == -4 else 1)
     assert os.waitpid(child, 0)[1] == 0, "a forked child is told so"
     assert accounts(AUTO) == 0

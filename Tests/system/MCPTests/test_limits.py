@@ -1,4 +1,4 @@
-"""Many requests, long messages, stopped processes, and the end of the bridge."""
+"""Tests of the bridge with many requests, long messages and stopped processes, and of its end."""
 
 import signal
 import stat
@@ -15,7 +15,8 @@ MOST = 128
 
 class ManyRequests(WireCase):
     def full(self, more):
-        """A host with the highest number of parallel requests, and one more request that waits."""
+        """A host that has as many parallel requests as the bridge allows, and one more request, which
+        waits."""
         self.gate = threading.Event()
         self.addCleanup(self.gate.set)
 

@@ -17,14 +17,14 @@ from processes import TOP, TIMEOUT, workspace
 from sandbox import Sandbox
 
 IS_TORTURE = os.environ.get("TORTURE") == "1"
-#: Tests that only `make torture` runs. `make test` makes and installs one package of each kind, from the build of plain
-#: `make lib`.
+#: Tests that only `make torture` runs. `make test` only makes and installs one package of each kind, from the build of
+#: `make lib` without options.
 torture_only = unittest.skipUnless(IS_TORTURE, "TORTURE=1")
 PACKED = os.environ if IS_TORTURE else {**os.environ, "PLAIN": "1"}
 VERSION = re.search(r'let string = "([\d.]+)"', (TOP / "Sources/EnrollHost/LibraryVersion.swift").read_text())[1]
 PACKAGES = "enroll", "enrolld", "libenroll-dev", "libenroll0", "python3-enrollkit"
 TOKEN = r"\A[\w.~+/-]+=*\n\Z"
-#: The store of the command, for root in a system.
+#: The store of the command when root runs it in one of the test systems.
 STORE = "/root/.local/share/enrollkit"
 
 _sandbox = None
@@ -100,13 +100,13 @@ def copy_of_the_checkout():
     other = workspace("elsewhere") / "a folder" / "enrollkit"
     subprocess.run(["git", "clone", "--quiet", "--shared", TOP, other], check=True)
     subprocess.run(["git", "-C", other, "checkout", "--quiet", "-B", "copy"], check=True)
-    # Uncommitted changes are a part of the copy, too.
+    # The copy also gets the changes that are not committed.
     changed = subprocess.check_output(["git", "ls-files", "-z", "--modified", "--others", "--exclude-standard"], cwd=TOP)
     for name in filter(None, changed.decode().split("\0")):
         (other / name).parent.mkdir(parents=True, exist_ok=True)
         if (TOP / name).exists():
             shutil.copy2(TOP / name, other / name)
-    # The new commit gets the same date.
+    # The new commit gets the date of the last commit.
     date = subprocess.check_output(["git", "log", "-1", "--format=%cI"], cwd=TOP, text=True).strip()
     subprocess.run(["git", "-C", other, "add", "--all"], check=True)
     subprocess.run(["git", "-C", other, "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "--quiet", "--allow-empty",
@@ -122,7 +122,8 @@ def copy_of_the_checkout():
 
 
 def come_back(url):
-    """Alice signs in and consents; the browser follows the redirect to the listener."""
+    """Plays the browser: Alice signs in and consents, and the browser follows the redirect to the
+    listener."""
     with urllib.request.urlopen(sandbox().play(url), timeout=TIMEOUT) as page:
         page.read()
 
@@ -150,7 +151,8 @@ def sign_in(chroot, enroll="enroll", **environment):
 
 
 def example(chroot, *command, **environment):
-    """Runs a program like Examples/sign_in.py, which prints a URL and then reports its token."""
+    """Runs a program like Examples/sign_in.py: it prints a URL, and after the sign-in it reports its
+    token."""
     child = chroot.start(*command, **environment)
     line = child.stdout.readline()
     if "http" not in line:
@@ -179,7 +181,7 @@ def report(way, began):
 
 
 class Peer:
-    """A running enrolld that gets one command after the other."""
+    """A running enrolld to which the test sends one command after the other."""
 
     def __init__(self, child):
         self.child = child

@@ -1,4 +1,5 @@
-"""The Debian packages: checked by lintian, installed by apt, used, replaced while they are in use, and purged."""
+"""Tests of the Debian packages: lintian checks them, apt installs them, and they are used, replaced while
+they are in use, and purged."""
 
 import contextlib
 import json
@@ -17,8 +18,8 @@ from cases import (
 from chroots import AS_ROOT, MIRROR, Chroot, system
 from processes import TOP, Child, workspace
 
-# There is no earlier release yet, so the same programs are packed with a version number that sorts before every
-# version.
+# A version number that sorts before every release. With it the same programs are packed as an older version, because
+# there is no earlier release yet.
 LOWER = f"{VERSION}~before"
 
 
@@ -97,7 +98,8 @@ class InstalledPackages(unittest.TestCase):
             self.assertTrue(self.chroot.has(f"/usr/share/{path}"), path)
 
     def check_socket(self):
-        """Runs the unit's program behind a socket, as systemd does: it uses the session of `enroll login`."""
+        """Runs the unit's program behind a socket, as systemd does: the program uses the session that `enroll
+        login` began."""
         unit = (self.chroot.root / "usr/lib/systemd/user/enrolld@.service").read_text()
         program = re.search(r"^ExecStart=(\S+)$", unit, re.M)[1]
         folder = workspace("socket")
@@ -136,7 +138,8 @@ class InstalledPackages(unittest.TestCase):
         self.assertEqual(len(shown.splitlines()), len(PACKAGES))
         self.assertEqual(running.call("token.access", client=client)["accessToken"] + "\n", token)
         self.assertEqual(self.token(), token)
-        # The running daemon is of the old version. It renews the tokens, and the newly installed programs read them.
+        # The daemon that still runs has the old version. It renews the tokens, and the newly installed programs read
+        # them.
         renewed = running.call("token.refresh", client=client)["accessToken"] + "\n"
         self.assertNotEqual(renewed, token)
         running.end()
@@ -150,7 +153,7 @@ class InstalledPackages(unittest.TestCase):
         self.assertEqual(self.stored(), kept)
         left, _ = self.chroot.run("find", "/usr", "/etc", "/var/lib", "-name", "*enroll*")
         self.assertEqual(left, "")
-        # A user who installs the command again still has the session.
+        # If the user installs the command again, the session still exists.
         self.chroot.install(*files(now, "enroll"))
         self.assertEqual(self.token(), renewed)
         self.check_earlier_homes()

@@ -1,5 +1,5 @@
-"""A token endpoint in front of the sandbox's own. It can hold one request at a chosen point, and passes on all other
-requests."""
+"""A token endpoint in front of the sandbox's own. It passes requests on to that endpoint, but can hold one
+request at a chosen point."""
 
 import http.client
 import http.server
@@ -29,7 +29,7 @@ class Gate:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            # Head and body are sent in one piece.
+            # This makes the server send head and body in one piece.
             wbufsize = -1
 
             def do_POST(self):

@@ -1,5 +1,6 @@
-"""A logout in one process while another one renews (R35); a third process has the token in its memory, and may return
-it from there for one second (store.md, Memory and the disk). The library, the daemon and Swift take all three roles."""
+"""Tests a logout in one process while another process renews (R35). A third process has the token in its
+memory, and may return it from there for one second (store.md, Memory and the disk). The library, the daemon
+and Swift each play all three roles."""
 
 import itertools
 
@@ -21,7 +22,8 @@ class LogoutElsewhere(ProcessCase):
         self.gate.stop("answer")
         renewal = renewer.start("token.access", {})
         self.gate.reached()
-        # The provider has rotated, and its answer is on the way. The logout does not wait, and sends no request.
+        # At this moment the provider has replaced the refresh token, and its answer is on the way. The logout does not
+        # wait for it, and sends no request.
         leaver.call("logout.begin", localOnly=True)
         self.assertEqual(self.end(), None)
         self.gate.release()

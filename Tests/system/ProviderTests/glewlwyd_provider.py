@@ -21,7 +21,7 @@ _SCHEMA = Path("/usr/share/doc/glewlwyd/database/init.sqlite3.sql.gz")
 
 
 def _log_in(page, user):
-    # If the user only has to enter the password again, the name cannot be changed.
+    # The field for the name is disabled if the user only has to enter the password again.
     if page.is_enabled("#username"):
         page.fill("#username", user.name)
     page.fill("#password", user.password)
@@ -35,8 +35,9 @@ def _grant(page, user):
 
 
 class Glewlwyd(Provider):
-    """`external` is the address that browsers and clients use if Glewlwyd is behind a proxy; `clock` is the error of
-    Glewlwyd's clock, in libfaketime's form (`+1h`); `token_seconds` is the lifetime of the access tokens."""
+    """`external` is the address that browsers and clients use if Glewlwyd is behind a proxy; `clock` says by
+    how much Glewlwyd's clock is wrong, in libfaketime's form (`+1h`); `token_seconds` is the lifetime of the
+    access tokens."""
 
     name = "Glewlwyd"
     facts = Facts(
@@ -50,7 +51,7 @@ class Glewlwyd(Provider):
         clients={"RS256": "native", "ES256": "native-es256", "EdDSA": "native-eddsa"},
     )
 
-    # The pages are one JavaScript application; a click on "continue" follows every login.
+    # The pages of Glewlwyd are one JavaScript application. After every login the user has to click on "continue".
     pages = [
         Step("account", "text=Select the account to use", lambda page, user: page.click("text=New user")),
         Step("password", "#password", _log_in),
@@ -63,10 +64,10 @@ class Glewlwyd(Provider):
 
     without_pages = "&g_continue"
 
-    # Glewlwyd has no issuer until it is configured.
+    # 404 also means that Glewlwyd is ready, because it has no issuer until it is configured.
     ready = (200, 404)
 
-    # Settings of Glewlwyd's plugin, in addition to the settings that every test needs.
+    # Further settings of Glewlwyd's plugin, which subclasses add to the settings that every test needs.
     abilities = {}
 
     def __init__(self, external=None, port=None, clock=None, token_seconds=3600):
@@ -76,7 +77,7 @@ class Glewlwyd(Provider):
         self._token_seconds = token_seconds
         self._environment = _wrong_clock(clock) if clock else {}
 
-    # The URL has the inner address, because a proxy may be in front of the outer address.
+    # This URL has Glewlwyd's own address, because a proxy may be at the external address.
     @property
     def discovery(self):
         return f"http://localhost:{self.port}/api/oidc/.well-known/openid-configuration"
@@ -89,11 +90,11 @@ class Glewlwyd(Provider):
         )
 
     def revocations(self):
-        """How many refresh tokens were revoked on request."""
+        """The number of refresh tokens that were revoked because a client requested it."""
         return self.logged("Refresh token generated for client .* revoked")
 
     def connect(self, person, action):
-        """The user connects a device, in a browser on another device."""
+        """Plays a user who connects a device with a browser on another device."""
         person.open(action["verificationUriComplete"], until=f"{self.base}/login.html?&callback_url")
 
     def backdate_log_ins(self, seconds):
@@ -150,7 +151,8 @@ class Glewlwyd(Provider):
                 send("POST", "/client/", {**self._client(f"native-{method}", "RS256"), **proof})
 
     def _add_client_properties(self, send):
-        """Declares a client's signing key and logout redirects as properties, so that they can be set."""
+        """Tells Glewlwyd that clients have a signing key and logout redirects as properties: otherwise these
+        cannot be set."""
         module = send("GET", "/mod/client/database").json()
         text = {"multiple": False, "read": True, "write": True}
         module["parameters"]["data-format"]["sign_kid"] = text
@@ -258,12 +260,13 @@ class BindingGlewlwyd(Glewlwyd):
 
 def _wrong_clock(offset):
     library, *_ = Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")
-    # libfaketime leaves the monotonic clock unchanged, because threads wait by that clock.
+    # The monotonic clock must not be faked, because threads use it when they wait.
     return {"LD_PRELOAD": str(library), "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 
 
 def _scope(name):
-    """A scope that requires the password. Without such a scope, users need not sign in."""
+    """A scope for which Glewlwyd requires the password. Without such a scope, it does not ask users to sign
+    in."""
     return {
         "name": name,
         "display_name": name,

@@ -1,4 +1,5 @@
-"""A provider that gave its native client a secret (flows.md §11, RFC 6749 §2.3.1): each method, at every endpoint."""
+"""Tests with a provider that gave its native client a secret (flows.md §11, RFC 6749 §2.3.1): each method of
+sending the secret, at every endpoint."""
 
 from allauth_provider import Allauth
 from authlib_provider import Authlib
@@ -13,7 +14,7 @@ from toolkit_provider import Toolkit
 class Confidential:
     def open(self, method, **more):
         more = {**self.provider.confidential(method), **more}
-        # Endpoints that the provider has and does not announce.
+        # The configuration names the endpoints that the provider has, but does not announce.
         if hasattr(self.provider, "endpoints"):
             more["endpoints"] = self.provider.endpoints
         return super().open(**{name: value for name, value in more.items() if value is not None})
@@ -45,7 +46,7 @@ class ClientSecrets(Confidential):
         wrong = self.open(POST, clientSecret="another")
         answer = wrong.call("token.refresh")
         self.assertEqual(answer["outcome"], "stale", answer)
-        # Some faces return a token without the error.
+        # Some faces return only a token, without the error.
         if "error" in answer:
             self.assertClientIsRefused(answer["error"])
         wrong.close()
@@ -71,8 +72,8 @@ class ClientSecrets(Confidential):
 
 @on_each([Allauth])
 class SecretInTheBody(Confidential):
-    """The toolkit accepts both methods. If the secret is in the header, the body does not name the client; the toolkit
-    then finds no scopes for the code, and returns no id_token."""
+    """Tests with the toolkit, which accepts both methods. If the secret is in the header, the body does not
+    name the client; the toolkit then finds no scopes for the code, and returns no id_token."""
 
     def test_nothing_configured(self):
         self.whole_session(self.open(POST))

@@ -1,4 +1,5 @@
-"""The flow on a real desktop: browser, custom scheme, the system's handler, a new process (flows.md §2)."""
+"""Tests the sign-in on a real desktop: the browser opens a custom scheme, and the system's handler starts a
+new process (flows.md §2)."""
 
 import json
 import shlex
@@ -18,7 +19,7 @@ _HANDLER = Path(__file__).with_name("scheme_handler.py")
 @on_each([Canaille])
 class Desktop:
     def test_the_system_starts_a_process_that_resumes(self):
-        # The system starts the daemon, whichever face began the sign-in.
+        # The system's handler starts the daemon, whichever face began the sign-in.
         daemon = FACES["jsonrpc"]
         self.need(daemon)
         client = self.open()

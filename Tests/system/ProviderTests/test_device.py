@@ -1,4 +1,4 @@
-"""The device grant (RFC 8628) at a real provider: a user types the code in a real browser."""
+"""Tests the device grant (RFC 8628) at a real provider: a user types the code in a real browser."""
 
 from cases import on_each
 from faces import Refused

@@ -1,4 +1,4 @@
-"""Logging out: the state of the provider and of the store afterwards (flows.md §5)."""
+"""Tests the state of the provider and of the store after a logout (flows.md §5)."""
 
 from cases import on_each
 from glewlwyd_provider import Glewlwyd
@@ -9,13 +9,13 @@ from providers import BOB, CUSTOM_LOGOUT
 @on_each([Glewlwyd])
 class Logout:
     def test_the_provider_is_told_to_forget_the_refresh_token(self):
-        """RFC 7009. Glewlwyd accepts a revocation from a public client if the client authenticates itself with its
-        access token."""
+        """The tokens are revoked (RFC 7009). Glewlwyd accepts a revocation from a public client if the client
+        authenticates itself with its access token."""
         client = self.open()
         self.sign_in(client)
         revoked = self.provider.revocations()
         client.call("logout.begin")
-        # The user does not open the provider's logout page.
+        # The user does not open the provider's logout page, so `token.revoke` sends the revocation.
         client.call("token.revoke")
         wait_until(lambda: self.provider.revocations() > revoked, "the refresh token is revoked", timeout=30)
 

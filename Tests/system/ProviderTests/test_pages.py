@@ -1,8 +1,9 @@
-"""Every page of the sandbox in a real browser, at the widths of two phones and a desktop, used with the keyboard.
+"""Tests every page of the sandbox in a real browser, at the widths of two phones and a desktop, with the
+keyboard.
 
-Only a browser runs the hosted login page's script under the page's own policy, and applies `form-action` to the
-redirects after a form. page_checks.py has the checks of each page; the pictures are in build/screenshots.
-"""
+A real browser is needed, because only a browser runs the hosted login page's script under the page's own
+policy, and applies `form-action` to the redirects after a form. page_checks.py has the checks of each page;
+the pictures are in build/screenshots. """
 
 import json
 import re
@@ -175,7 +176,7 @@ class Pages(unittest.TestCase):
         self.assertIn("com.example.app:/callback?code=", tab.leaves())
 
     def registering(self, tab):
-        """Registers at the gateway, from the hosted page to the app."""
+        """Plays a registration at the gateway, from the hosted login page to the return to the app."""
         self.sandbox.control("gateway", use=True)
         # The hosted page's script leaves the page at once, so it is blocked while the page is checked.
         tab.page.route("**/login/login.htm?*", self.without_script)
@@ -188,7 +189,7 @@ class Pages(unittest.TestCase):
         tab.shows("gatewaySignIn-problem", "Sign in")
         tab.press("Register with your e-mail address")
         tab.shows("register", "Register")
-        # The browser's own check of the form is switched off: then the gateway must refuse the input.
+        # The browser's own check of the form is switched off, because here the gateway itself must refuse the input.
         tab.page.evaluate("document.forms[0].noValidate = true")
         tab.type(email="nobody")
         tab.page.locator("[role=alert]").wait_for()

@@ -1,4 +1,5 @@
-"""Renewal with real rotation: due, simultaneous, refused, and without the provider (flows.md §8)."""
+"""Tests renewals at providers that rotate refresh tokens: when a token is due, in several processes at once,
+refused, and while the provider does not run (flows.md §8)."""
 
 import shutil
 import time
@@ -9,8 +10,8 @@ from processes import wait_until, workspace
 
 
 class ShortLived(Glewlwyd):
-    """A Glewlwyd whose access tokens live for `whole_life` seconds. If a caller asks for a minimum lifetime of
-    `whole_life`, a token is due after one second."""
+    """A Glewlwyd whose access tokens live for `whole_life` seconds. If a caller asks for this whole time as
+    the minimum lifetime, a token is due after one second."""
 
     name = "Glewlwyd with short-lived tokens"
     whole_life = 6
@@ -22,7 +23,8 @@ class ShortLived(Glewlwyd):
 @on_each()
 class Rotation:
     def test_a_spent_refresh_token_gives_nothing_more(self):
-        """R34. At Glewlwyd, reuse of a spent refresh token also ends the session that has the newest token."""
+        """Tests R34. At Glewlwyd, reuse of a spent refresh token also ends the session that has the newest
+        token."""
         client = self.open()
         self.sign_in(client)
         client.close()
@@ -42,8 +44,8 @@ class Rotation:
         self.assertValid(thief.call("token.access"))
 
     def assertSpent(self, answer):
-        """`invalid_grant` ends the session. Glewlwyd's 400 without a body may have another meaning, so the session
-        stays for now."""
+        """`invalid_grant` ends the session. Glewlwyd's status 400 without a body may have another meaning, so
+        the session stays for now."""
         self.assertIn(answer["outcome"], self.provider.facts.spent_refresh_token, answer)
 
 
@@ -68,7 +70,7 @@ class SharedSession:
 @on_each([ShortLived])
 class Due:
     def test_a_due_token_that_four_processes_ask_for_is_renewed_once(self):
-        """One request is sent (reliability.md, Renewal across threads and processes)."""
+        """Only one request is sent (reliability.md, Renewal across threads and processes)."""
         first = self.open()
         self.sign_in(first)
         clients = [first] + [self.open() for _ in range(3)]
@@ -95,8 +97,8 @@ class Due:
 
 @on_each([ShortLived])
 class ReuseDetection(Timed):
-    """Glewlwyd accepts a refresh token once, without a grace period: the second use ends the session for all
-    processes."""
+    """Tests with Glewlwyd, which accepts a refresh token only once, without a grace period: a second use ends
+    the session for all processes."""
 
     def access(self, client):
         return client.call("token.access")["outcome"]
@@ -115,8 +117,8 @@ class ReuseDetection(Timed):
 
         heir = self.open_within(self.clock.environment)
         sent = self.provider.token_requests()
-        # A 400 without a body does not always mean the end of the session: the tokens stay, and no request is sent for
-        # a minute.
+        # A 400 without a body does not always mean the end of the session: so the tokens stay, and no request is sent
+        # for a minute.
         self.assertEqual([self.access(heir) for _ in range(20)], ["rejected"] * 20)
         self.assertEqual(self.provider.token_requests(), sent + 1)
         self.clock.advance(61, date=True)
@@ -197,8 +199,8 @@ class Unreachable(MayStop):
             self.assertEqual(answer["accessToken"], token)
 
     def test_a_redirect_that_arrives_meanwhile_is_not_lost(self):
-        """R15: the redirect's code was not sent, so the same redirect works later. For R17, EnrollKit first needs the
-        provider's metadata."""
+        """The code of the redirect was not sent, so the same redirect works later (R15). It is not sent
+        without the provider's metadata, which EnrollKit needs first for R17."""
         client = self.open()
         url = self.redirect(client)
         client.kill()

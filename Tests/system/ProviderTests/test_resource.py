@@ -1,5 +1,5 @@
-"""From a resource's URL alone to a tool call with a token: an MCP server, and providers with open registration
-(flows.md §12)."""
+"""Tests the way from only a resource's URL to a tool call with a token, with an MCP server and with providers
+that register any client (flows.md §12)."""
 
 from allauth_provider import Allauth
 from canaille_provider import Canaille
@@ -19,7 +19,7 @@ class OpenCanaille(Canaille):
 
 
 class ResourceCase:
-    """A mix-in: an MCP server beside the provider."""
+    """A mix-in for tests with an MCP server in addition to the provider."""
 
     def setUp(self):
         super().setUp()
@@ -77,7 +77,7 @@ class Resource(ResourceCase):
         self.assertEqual(self.resource.call(self.refresh(client)["accessToken"]), BOB.email)
         self.assertEqual(client.call("identity.profile")["claims"]["email"], BOB.email)
 
-        # The next process has the same client, and therefore the session.
+        # The next process gets the same client, and therefore has the session.
         heir = self.start()
         again = self.register(heir)
         self.assertEqual((again["configuration"], again["isNew"]), (configuration, False))
@@ -108,11 +108,12 @@ class Resource(ResourceCase):
 
 @on_each([Allauth])
 class BoundTokens(ResourceCase):
-    """This provider binds a token to the requested resource, and the MCP server accepts no other token (RFC 8707)."""
+    """Tests with a provider that binds a token to the requested resource. The MCP server accepts no other
+    token (RFC 8707)."""
 
     def sign_in_as_registered(self, **changes):
-        """Signs in with a client that was registered here, by a custom scheme; `changes` replace parts of its
-        configuration."""
+        """Registers a client and signs in with it, with a redirect to a custom scheme. `changes` replace
+        parts of the client's configuration."""
         configuration = self.register(self.start(), redirectUri=CUSTOM)["configuration"]
         configuration = {name: value for name, value in {**configuration, **changes}.items() if value is not None}
         client = self.start()

@@ -1,4 +1,4 @@
-"""Sign-in, renewal and logout, with both kinds of redirect (flows.md §2, §5, §8)."""
+"""Tests sign-in, renewal and logout, with both kinds of redirect (flows.md §2, §5, §8)."""
 
 from allauth_provider import Allauth
 from cases import on_each
@@ -15,7 +15,8 @@ class Walk:
         self.walk(CUSTOM, "RS256", self.sign_in_by_custom_scheme)
 
     def test_loopback_signs_in_renews_logs_out_and_asks_for_the_password_again(self):
-        """With id_tokens in ES256 if the provider has them (R21); the listener closes after one answer (R4)."""
+        """Uses id_tokens that are signed with ES256 if the provider supports that (R21). The listener closes
+        after one answer (R4)."""
         algorithm = "ES256" if "ES256" in self.provider.facts.clients else "RS256"
         self.walk(self.provider.loopback, algorithm, self.sign_in_by_loopback)
 

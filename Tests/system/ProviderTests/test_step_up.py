@@ -1,5 +1,5 @@
-"""Step-up with an existing session at real providers (flows.md §6): the requested values are checked on return
-(R26)."""
+"""Tests a step-up of an existing session at real providers (flows.md §6): EnrollKit checks the requested
+values when the user returns (R26)."""
 
 from dataclasses import replace
 
@@ -12,7 +12,8 @@ from providers import CUSTOM
 
 class StepUp:
     def signed_in(self):
-        """A client with a session, its access token, and the user in the browser."""
+        """Signs a user in. Returns the client with its session, the access token, and the user in the
+        browser."""
         client, person = self.open(), self.somebody()
         self.sign_in(client, person)
         return client, client.call("token.access")["accessToken"], person
@@ -70,7 +71,7 @@ class AuthenticationTimeUnknown(StepUp):
         client, before, person = self.signed_in()
         self.provider.backdate_log_ins(3600)
         url = self.begin(client, options={"maxAge": 60})["action"]["url"]
-        # Glewlwyd shows its "continue" page before the password and after it.
+        # Glewlwyd shows its "continue" page both before and after the page for the password.
         pages = {page.name: page for page in self.provider.pages}
 
         def log_in_and_go_on(page, user):

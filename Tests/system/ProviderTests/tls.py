@@ -12,7 +12,7 @@ import threading
 
 from processes import free_port, workspace
 
-# Names of the certificates, and what is wrong with each.
+# The names of the certificates. Each name says what is wrong with the certificate.
 GOOD = "good"
 WRONG_HOST = "wrong-host"
 EXPIRED = "expired"
@@ -49,7 +49,7 @@ class Certificates:
         return self._file(name, "pem")
 
     def _issue(self, name, authority, host, not_before=None, not_after=None):
-        """Uses `openssl ca`, which alone can set earlier dates."""
+        """Makes a certificate with `openssl ca`, because only this command can set dates in the past."""
         settings = self._file(name, "cnf")
         self._file(name, "db").touch()
         settings.write_text(
@@ -96,7 +96,8 @@ class Front:
         self._context = self._contexts[name]
 
     def drop_connections(self):
-        """Closes kept connections, which would not check a certificate again."""
+        """Closes all open connections, because a client that reuses a connection does not check the
+        certificate again."""
         for connection in list(self._open):
             try:
                 connection.shutdown(socket.SHUT_RDWR)

@@ -1,7 +1,7 @@
 """The clients of the table of ways: one for each kind of authentication and each flow, registered at each server.
 
-A server that cannot have such a client raises `Cannot`; the reason is from its metadata, or is its own refusal.
-"""
+A server that cannot have such a client raises `Cannot`; the reason comes from the server's metadata, or from
+its refusal. """
 
 import functools
 import json
@@ -30,7 +30,7 @@ DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 DEVICE_ENDPOINT = "device_authorization_endpoint"
 
-#: The redirect URI of zitadel's client `web`, which compares ports.
+#: The redirect URI of zitadel's client `web`. For this client, zitadel also compares the port.
 WITH_PORT = "http://127.0.0.1:8400/callback"
 
 #: The secret has characters that form encoding changes (RFC 6749 §2.3.1), and characters with a meaning in Basic
@@ -39,7 +39,7 @@ SECRET = "s3cret:+ /%&=~"
 
 
 class Cannot(Exception):
-    """The server cannot do this, for the given reason."""
+    """Raised if the server cannot have a client of this kind; the text is the reason."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Client:
     #: The authentication methods that the server accepts for this client.
     taken: tuple = ()
     redirect: str = LOOPBACK
-    #: Whether the server revokes its tokens.
+    #: Whether the server revokes the client's tokens on request.
     revokes: bool = True
-    #: Whether its requests are pushed and its tokens bound to a key (RFC 9126, RFC 9449).
+    #: Whether the client's requests are pushed and its tokens are bound to a key (RFC 9126, RFC 9449).
     is_bound: bool = False
     #: Whether the configuration names the authentication method.
     is_told: bool = False
@@ -68,7 +68,8 @@ class Client:
 
     @property
     def refusals(self):
-        """How many requests the server refuses because of their authentication."""
+        """How many requests the server refuses because the client first tries another authentication
+        method."""
         return int(self.is_tried and BASIC not in self.taken)
 
     @property
@@ -87,7 +88,7 @@ class Client:
         return words
 
     def renews(self, server, refresh_token):
-        """Whether the server renews with this refresh token, requested without EnrollKit; None for a client with a
+        """Asks the server, without EnrollKit, whether it accepts this refresh token. None for a client with a
         key."""
         if self.method == JWT:
             return None
@@ -129,7 +130,7 @@ def of_kind(kind, client_id, key_file, **more):
     return with_key(client_id, key_file, **more)
 
 
-#: One key for all clients of a server.
+#: The key of a server's clients; all clients of one server share one key.
 key_for = functools.cache(Key)
 
 
@@ -173,7 +174,7 @@ def at_oidc_provider(server, kind, flow):
     key = key_for("EdDSA")
     client = of_kind(kind, name_of(kind, flow), key.jwk)
     if kind in SECRETS:
-        # The server does not distinguish the two methods.
+        # This server accepts either of the two methods for the secret.
         client = replace(client, taken=SECRETS)
     more = {"jwks": {"keys": [key.public]}} if client.method == JWT else {}
     if client.is_bound:
@@ -185,7 +186,7 @@ def at_oidc_provider(server, kind, flow):
 
 
 def at_spring(server, kind, flow):
-    """The client of this kind from the program's configuration, which has one client of each kind."""
+    """The client of this kind. The configuration of the server's program has one client of each kind."""
     if kind in SECRETS:
         name = kind.rpartition("_")[2]
         return with_secret(kind, name, f"{name}-secret")

@@ -40,7 +40,7 @@ class Program:
         self.client.sign_in(confirm=confirm, **options)
 
     def step_up(self, confirm, **options):
-        """A sign-in with options that `sign_in` does not have."""
+        """Signs in with options that the method `sign_in` does not have."""
         transaction = self.client.begin(**options)
         enrollkit.open_browser(transaction.action)
         state = self.client.await_outcome(transaction)

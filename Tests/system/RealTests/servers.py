@@ -1,9 +1,10 @@
-"""Real servers for the tests: how each is started, its view of a session, and what its administrator can do.
+"""Real servers for the tests: the code starts a server, asks it for its view of a session, and does what its
+administrator can do.
 
-The servers are third-party programs in the folder `../shared/real` beside the repository, or in the folder that
-ENROLLKIT_REAL names. In front of each is that folder's recorder. The recorder writes every exchange down, so that a
-test knows the server's tokens without EnrollKit. On request it loses, refuses or delays answers.
-"""
+The servers are third-party programs in the folder `../shared/real` beside the repository, or in the folder
+that ENROLLKIT_REAL names. In front of each server runs the recorder from that folder. It records every
+exchange, so that a test knows the server's tokens without EnrollKit. If a test asks for it, the recorder
+loses, refuses or delays answers. """
 
 import json
 import os
@@ -19,7 +20,7 @@ from processes import TOP, Child, free_port, is_listening, wait_until, workspace
 
 REAL = Path(os.environ.get("ENROLLKIT_REAL") or TOP.parent / "shared/real")
 LOOPBACK = "http://127.0.0.1/callback"
-#: Seconds for a start: a server in Java starts slowly while other suites run.
+#: The seconds that a server may need to start: a server in Java starts slowly while other suites run.
 STARTING = 180
 #: The User-Agent of the tests' own requests, by which the record recognises them.
 ORACLE = "oracle"
@@ -38,7 +39,7 @@ def request(url, form=None, headers=(), method=None, body=None):
 
 
 def request_json(url, **more):
-    """As `request`, but it must succeed; returns its JSON."""
+    """As `request`, but the request must succeed; returns the JSON of the answer."""
     status, text = request(url, **more)
     if not 200 <= status < 300:
         raise AssertionError(f"{url}: status {status}: {text[:300]}")
@@ -63,7 +64,7 @@ class Recorder:
         with self._reading, open(self._log, "rb") as file:
             file.seek(self._read)
             for line in file:
-                # The last line may not be complete yet.
+                # The recorder may still be writing the last line.
                 if not line.endswith(b"\n"):
                     break
                 self._read += len(line)
@@ -75,12 +76,12 @@ class Recorder:
 
     @property
     def count(self):
-        """How many exchanges there were so far, for `since`."""
+        """The number of exchanges so far; pass it as `since` later."""
         self.rows("")
         return len(self._rows)
 
     def order(self, what, path, **more):
-        """Orders `drop`, `refuse` or `slow` for the next answer with this path."""
+        """Makes the recorder `drop`, `refuse` or `slow` down the next answer with this path."""
         request(f"{self.origin}/__rec/{what}?" + urllib.parse.urlencode({"path": path, **more}))
 
     def stop(self):
@@ -88,7 +89,7 @@ class Recorder:
 
 
 class Server:
-    """One real server with a public client, and alice and bob. A kind of server is a subclass."""
+    """One real server with a public client and the users alice and bob. Each kind of server is a subclass."""
 
     name: str
     client_id: str
@@ -96,7 +97,8 @@ class Server:
     scopes = ("openid", "profile", "email", "offline_access")
     #: Whether each renewal replaces the refresh token.
     rotates = True
-    #: Whether reuse of a used refresh token ends nothing. Then a lost answer does not end the session.
+    #: Whether the session survives if a used refresh token is used again. If so, a lost answer does not end the
+    #: session.
     forgives = False
     #: Whether sessions and keys survive a restart.
     keeps = True
@@ -104,13 +106,13 @@ class Server:
     has_administrator = True
     #: Whether the server's own session in the browser answers the next sign-in without a password.
     remembers_browser = True
-    #: Whether its id_token names the session of the browser in which the user signed in.
+    #: Whether the server's id_token names the session of the browser in which the user signed in.
     tells_browsers_apart = True
     #: EnrollKit's preset for this server.
     preset: str | None = None
     #: The number of simultaneous sign-ins that the tests send to it.
     lanes = 6
-    #: The options that make a sign-in stronger here, and the user's further input for it.
+    #: The options that request a stronger sign-in at this server, and the further input that the user then has to give.
     stronger: dict = {"maxAge": 600, "prompt": "login"}
     stronger_fields: dict = {}
 
@@ -139,7 +141,7 @@ class Server:
         self.set_up()
 
     def launch(self):
-        """Starts `child`; a second start keeps its data."""
+        """Starts the server as `child`. A later start keeps the server's data."""
         raise NotImplementedError
 
     def wait_until_ready(self):
@@ -220,7 +222,7 @@ class Server:
         return status == 200
 
     def refresh_token_of(self, access_token):
-        """The refresh token that was current when the server returned this access token, from the record."""
+        """From the record: the refresh token that was current when the server returned this access token."""
         known = None
         for row in self.recorder.rows(self.paths["token_endpoint"]):
             answer = json.loads(row["answer"]) if row.get("status") == 200 else {}
@@ -232,7 +234,7 @@ class Server:
         return known
 
     def heard_revocation(self, token):
-        """Whether the server was asked to revoke this token, and did so."""
+        """Whether a client asked the server to revoke this token, and the server did so."""
         return any(
             row.get("status") == 200 and not row.get("refused")
             for row in self.recorder.rows(self.paths["revocation_endpoint"])
@@ -282,7 +284,7 @@ def shared(kind):
     """The shared server of this kind, which starts when it is first needed."""
     with _starting:
         if kind not in _shared:
-            # If the server does not start, the next test does not try again.
+            # The entry is set first, so that the next test does not try again if the server does not start.
             _shared[kind] = None
             server = kind()
             server.start()

@@ -1,4 +1,5 @@
-"""A logout at a server that signs its users in through another provider: both sessions in the browser end."""
+"""Tests a logout at a server that signs its users in through another provider: both sessions in the browser
+end."""
 
 import json
 
@@ -44,7 +45,7 @@ class Upstream:
 
     def _make(self, url, body):
         status, text = request(url, headers=self.server.administrator(), body=json.dumps(body).encode())
-        # Status 409: another test has made the object.
+        # Status 409 means that another test has already made the object.
         assert status in (201, 409), f"{url}: {status} {text}"
 
     @property

@@ -1,5 +1,5 @@
-"""Many acts in a random order, and many callers that are killed: no session ends unless the server ends it.
-TORTURE=1: 120 acts for each server and face (2,520 in total), and 200 callers."""
+"""Tests with many actions of a user in a random order, and with many callers that are killed: no session ends
+unless the server ends it. TORTURE=1: 120 acts for each server and face (2,520 in total), and 200 callers."""
 
 import os
 import random
@@ -47,7 +47,7 @@ class Life:
         self.app.decline(self.case.person("bob"))
 
     def give_up_a_silent_sign_in(self):
-        # The user signs in first, because EnrollKit begins no silent sign-in after a declined one.
+        # The user signs in first, because EnrollKit begins no silent sign-in after a declined sign-in.
         self._sign_in(self.alice)
         try:
             self.app.sign_in(self.case.person(), prompt="none")
@@ -123,7 +123,7 @@ class ManyActs:
 @on_each(at=STRICT, from_=[apps.CommandApp])
 class ManyCallers:
     def test_callers_with_a_time_limit(self):
-        """The callers kill the command after a timeout, as `subprocess.run(…, timeout=…)` does."""
+        """Here the callers of the command kill it after a timeout, as `subprocess.run(…, timeout=…)` does."""
         chance = random.Random(self.kind.name)
         app, _ = self.signed_in()
         ended = 0

@@ -1,4 +1,4 @@
-"""The advice of EnrollKit after a refusal whose text does not say what helps."""
+"""Tests the advice of EnrollKit after a refusal whose text does not say what helps."""
 
 import json
 
@@ -19,7 +19,7 @@ class JWTProvider(kinds.OIDCProvider):
 
 
 class Refusals:
-    """A server, and clients of the daemon with separate configurations."""
+    """Tests with one server, and with clients of the daemon that have different configurations."""
 
     app_kind = apps.DaemonApp
 
@@ -48,7 +48,7 @@ class AtKeycloak(Refusals, RealCase):
     kind = kinds.Keycloak
 
     def client(self, client_id, **more):
-        """A client that the administrator makes; its id."""
+        """Makes a client as the administrator does; returns the client's id."""
         body = {"clientId": client_id, "publicClient": True, "redirectUris": [LOOPBACK], **more}
         url = f"{self.server.administration}/clients"
         status, text = request(url, headers=self.server.administrator(), body=json.dumps(body).encode())
@@ -86,7 +86,7 @@ class AtKeycloak(Refusals, RealCase):
         client = self.signed_in_as(clientId=self.client("lightweight", attributes=attributes))
         refused = self.refusal(client, "identity.userinfo")
         self.assertIn("Lightweight access token not allowed for userinfo endpoint", refused.message)
-        # The profile comes from the id_token, which has the claims, so it needs no userinfo.
+        # The id_token has the claims, so the profile comes from it and no userinfo is needed.
         self.assertEqual(client.call("identity.profile")["claims"]["preferred_username"], "alice")
 
 

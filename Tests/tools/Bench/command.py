@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The command `enroll token` as a whole process: with a cached token, and with a token that it renews.
+"""Measures the command `enroll token` as a whole process: with a cached token, and with a token that it
+renews.
 
 With a cached token it is compared with oidc-token and with /bin/true. With a renewal, the results are the number of
 requests that the provider sees, and the time minus the round trip of one bare request.
@@ -28,7 +29,8 @@ LISTENER = "http://127.0.0.1/callback"
 
 
 def milliseconds(arguments, environment):
-    """Milliseconds from the start of a process to its end, and of CPU; its output is discarded."""
+    """Runs a process and discards its output. Returns the milliseconds from its start to its end, and its CPU
+    time."""
     nowhere = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
     began = time.perf_counter()
     process = os.posix_spawn(arguments[0], arguments, environment, file_actions=nowhere)
@@ -77,7 +79,7 @@ def cached():
 
 
 class RoundTrip:
-    """Bare renewals of another session, each on its own connection."""
+    """Renews another session with bare requests, each on its own connection."""
 
     def __init__(self, sandbox):
         endpoint, tokens = session(sandbox, "sample-app")

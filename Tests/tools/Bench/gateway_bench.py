@@ -33,7 +33,7 @@ GOALS = {"page": 35, "start": 55, "session check": 80, "callback, new": None, "c
 
 
 class Contender:
-    """A server with the addresses /login, /v1/auth/crowd with its callback, and /v1/userinfo."""
+    """A measured server. It has the paths /login, /v1/auth/crowd with its callback, and /v1/userinfo."""
 
     def __init__(self, name, port, pid, subjects):
         self.name, self.port, self.pid, self.subjects = name, port, pid, subjects
@@ -50,7 +50,8 @@ class Contender:
         return answer, text, cookies
 
     def attempt(self, reply_headers, subject):
-        """One line with the URL of the callback for a sign-in that was begun, and the cookie of that sign-in."""
+        """One line for wrk: the URL of the callback for a sign-in that was begun, and the cookie of that
+        sign-in."""
         location, cookies = reply_headers
         asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(location).query))
         query = {"code": crowd_provider.code_for(subject, asked), "state": asked["state"]}
@@ -116,7 +117,8 @@ class Contender:
         self.measure("session check", [f"/v1/userinfo Bearer {token}"], folder, "Authorization")
         new = [f"{self.name}{self.persons + number}" for number in range(self.subjects)]
         self.measure("callback, new", self.attempts(new), folder)
-        # wrk uses the lines in order, so the first quarter of them has certainly been requested.
+        # Only the first lines are used again: wrk uses the lines in order, so the first quarter of them has certainly
+        # been requested.
         known = (new[: self.subjects // 8] * 8)[: self.subjects]
         self.measure("callback, known", self.attempts(known), folder)
         self.persons += self.subjects

@@ -10,7 +10,7 @@ from gateway_load import wrk
 from gateway_processes import TICK, memory, processor_seconds
 from processes import Child, free_port, is_listening
 
-#: The number of open connections that send nothing.
+#: The number of open connections on which no request is sent.
 IDLE = 5_000
 REST_SECONDS = 30
 CONFIGURATION = """

@@ -1,7 +1,8 @@
 /*
- * renewal.c - compares a renewal over TLS with a bare POST of the same form by curl, both on a kept connection and on
- * a new one. A renewal saves the session twice, durably. The program also measures two such saves without sealing, in
- * the same folder, and subtracts their time. Everything runs in one process, in alternating rounds.
+ * renewal.c - compares a renewal over TLS with a bare POST of the same form by curl, both on a kept
+ * connection and on a new one. A renewal saves the session twice, durably. The program also measures two such
+ * saves without sealing, in the same folder, and subtracts their time. All measurements run in one process,
+ * in turn.
  *
  *     renewal ISSUER CA_FILE FOLDER
  */
@@ -113,7 +114,7 @@ int main(int count, char **arguments) {
     save(arguments[3]);
     save(arguments[3]);
     int64_t saved = bench_now();
-    /* The first round does not count: it opens the connections. */
+    /* The first round is not measured, because it opens the connections. */
     if (round < 0) continue;
     saves[round] = (double)(saved - posted) / 1e3;
     by_pooled[round] = kept;

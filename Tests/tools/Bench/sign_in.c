@@ -1,11 +1,12 @@
 /*
- * sign_in.c - whole sign-ins, each with a new store: opens a client, begins the sign-in, handles the redirect, confirms
- * the user, and reads the token. Prints the CPU time of each sign-in in microseconds; it does not include waiting.
+ * sign_in.c - measures whole sign-ins, each with a new store: opens a client, begins the sign-in, handles the
+ * redirect, confirms the user, and reads the token. Prints the CPU time of each sign-in in microseconds; it
+ * does not include waiting.
  *
  *     sign_in ISSUER FOLDER COUNT [INSTRUMENTED]
  *
- * Prints each address to open, and reads the address that the browser came back with. INSTRUMENTED is the number of the
- * sign-in whose instructions valgrind's callgrind counts, from 0.
+ * For each sign-in, it prints the address to open, and then reads the address with which the browser came
+ * back. INSTRUMENTED is the number of the sign-in whose instructions valgrind's callgrind counts, from 0.
  */
 
 #include <string.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares a renewal over TLS with the bare POST by curl: renewal.c sends both to tls_provider.py.
 
-The store is in a memory file system if there is one: the figure must not include durable saves, which a busy disk
-delays.
+If the machine has a memory file system, the store is in it: a busy disk delays durable saves, and the result
+must not include this delay.
 """
 
 import contextlib

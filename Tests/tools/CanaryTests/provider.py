@@ -1,5 +1,6 @@
-"""A provider whose secrets are all known: they are recognisable, and it records the secrets that the client sends.
-It can answer with the faults of real servers, with secrets in every part of the answer."""
+"""A provider that makes all its secrets recognisable, and records the secrets that the client sends, so that
+the tests know every secret. It can answer with the faults of real servers, with secrets in every part of the
+answer."""
 
 import base64
 import http.server
@@ -17,7 +18,8 @@ def _text(data):
 
 
 class Provider:
-    # The faults that `fault` can name. It sets the next answer of the token endpoint; None means a correct answer.
+    # The faults that the attribute `fault` can name. The attribute determines the next answer of the token endpoint;
+    # None means a correct answer.
     FAULTS = ("echo", "echo500", "cut", "types", "html", "nonce", "header", "redirect")
 
     def __init__(self, canaries):
@@ -45,7 +47,7 @@ class Provider:
         return made
 
     def redirect(self, url, **more):
-        """The redirect of the browser after the user consented."""
+        """The URL to which the browser is redirected after the user has consented."""
         query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))
         for name in ("state", "nonce"):
             self.canaries.add(name, query.get(name))
@@ -97,7 +99,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self._answer(200, {})
 
     def _noted(self, form):
-        """Records what the client sent, which is secret, too."""
+        """Records the secrets that the client sent."""
         for name in ("code_verifier", "refresh_token", "token", "device_code"):
             self.provider.canaries.add(f"{name} as it was sent", form.get(name))
         for name in ("Authorization", "DPoP"):

@@ -1,4 +1,4 @@
-"""Runs scripts/check-citations over folders with good and bad citations."""
+"""Runs scripts/check-citations on folders with good and bad citations."""
 
 import subprocess
 import tempfile
@@ -37,7 +37,7 @@ GOOD = {
     "words that are no rules": ("a.swift", "// HR99, R99x and 1.R99."),
 }  # fmt: skip
 
-#: A file, its text, and the fault that is reported.
+#: For each fault: a file, its text, and the report that is expected.
 BAD = {
     "a page that is not there": ("a.swift", "let x = 1\n// As design.md says.", "a.swift:2: design.md: no such page"),
     "a page at another path": ("a.swift", "// As doc/flows.md says.", "a.swift:1: doc/flows.md: no such page"),

@@ -1,4 +1,4 @@
-"""Runs scripts/check-rules over folders with good and bad tables of rules."""
+"""Runs scripts/check-rules on folders with good and bad tables of rules."""
 
 import subprocess
 import tempfile

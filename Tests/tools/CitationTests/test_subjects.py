@@ -1,4 +1,4 @@
-"""Runs scripts/check-subjects over repositories with short and long subjects of commits."""
+"""Runs scripts/check-subjects on repositories whose commits have short and long subjects."""
 
 import subprocess
 import tempfile
@@ -10,7 +10,7 @@ from processes import TOP
 CHECK = TOP / "scripts/check-subjects"
 GIT = "git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"
 
-#: The longest subject that is allowed: characters count, not bytes.
+#: The longest subject that is allowed: 60 characters, not bytes.
 LONGEST = "é" * 60
 
 

@@ -1,4 +1,4 @@
-"""The statuses in the comments of the header agree with those in the manifest."""
+"""Tests that the statuses in the comments of the header are those in the manifest."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Every suite is run by scripts/test or scripts/torture, and Tests/README.md names each folder."""
+"""Tests that scripts/test or scripts/torture runs every suite, and that Tests/README.md names each folder."""
 
 import re
 import unittest

@@ -51,7 +51,7 @@ enum Copier {
 
   static func read(_ line: String) -> Reading { program.read(words(line)) }
 
-  /// The values of a line that is accepted.
+  /// The values of a command line; nil if the program refuses the line.
   static func values(_ words: [String]) -> Values? {
     if case .command(let invocation) = program.read(words) { invocation.values } else { nil }
   }
@@ -64,7 +64,7 @@ enum Copier {
     if case .refusal(let text) = read(line) { text } else { nil }
   }
 
-  /// The completions for a line; a space at its end begins another word.
+  /// The completions for a command line. A space at the end of the line begins another word.
   static func offered(_ line: String) -> [String] {
     let words = line.split(separator: " ", omittingEmptySubsequences: false).map { String($0) }
     guard case .output(let text) = program.read(["---complete"] + words) else {

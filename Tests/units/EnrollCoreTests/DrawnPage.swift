@@ -18,7 +18,8 @@ enum DrawnPage {
       "run with ENROLL_WRITE_DOCS=1 and look at the difference")
   }
 
-  /// Compares the text between `<!-- part -->` and `<!-- end of part -->`; ENROLL_WRITE_DOCS=1 writes it.
+  /// Compares the text between `<!-- part -->` and `<!-- end of part -->`; ENROLL_WRITE_DOCS=1 writes the text into the
+  /// page.
   static func checkPart(_ name: String, _ part: String, _ text: String) throws {
     let page = try String(contentsOf: docs.appendingPathComponent(name), encoding: .utf8)
     let start = try #require(page.range(of: "<!-- \(part) -->\n"))

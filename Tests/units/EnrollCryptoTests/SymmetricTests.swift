@@ -1,4 +1,5 @@
-// HMAC, HKDF, scrypt, AES-GCM and digests: first vectors, then inputs that are refused.
+// Tests of HMAC, HKDF, scrypt, AES-GCM and digests: first with published test vectors, then with inputs that are
+// refused.
 
 import EnrollCrypto
 import EnrollJSON

@@ -1,5 +1,5 @@
-// An API that refuses the first token that it gets, and accepts any other. Its path `/never` refuses every
-// token. A test can set a redirect for each path.
+// An API that refuses the first token that it gets, and accepts any other. At the path `/never` it refuses every token.
+// A test can set a redirect for each path.
 
 import EnrollRules
 import EnrollHTTP
@@ -33,7 +33,7 @@ final class PickyServer: Sendable {
   var seen: [Seen] { answers.state.withLock { $0.seen } }
   var tokens: [String] { seen.map { $0.authorization.split(separator: " ").last.map(String.init) ?? "" } }
 
-  /// Redirects with 307, or with 303, after which a GET follows.
+  /// Redirects the path with status 307, or with status 303, after which the client sends a GET.
   func redirect(_ path: String, to target: String, isSeeOther: Bool = false) {
     answers.state.withLock { state in
       state.targets[path] = target
@@ -41,8 +41,8 @@ final class PickyServer: Sendable {
     }
   }
 
-  /// From now on, for a hundred requests, redirects a request that has a proof, and refuses a request that
-  /// has none.
+  /// For the next hundred requests, redirects each request that has a proof, and refuses each request that has no
+  /// proof.
   func spin() { answers.state.withLock { $0.isSpinning = true } }
 
   func gather(_ count: Int) { answers.state.withLock { $0.crowd = count } }
@@ -68,7 +68,7 @@ private final class PickyAnswers: Sendable {
     var isSeeOther = false
     var isSpinning = false
     var challenges: [String: [String: String]] = [:]
-    /// The number of requests that the server answers only together.
+    /// The number of requests for which the server waits before it answers all of them together.
     var crowd = 0
     var waiting: [CheckedContinuation<Void, Never>] = []
   }

@@ -1,4 +1,4 @@
-// Signing in, on both databases: which account is used, what is stored, and what is refused.
+// Tests of signing in, on both databases: which account is used, what is stored, and what is refused.
 
 import EnrollRules
 import EnrollGateway

@@ -1,4 +1,4 @@
-// The folders of the gateway, from the lowest to the highest: a file uses only types of its own folder and of lower ones.
+// Tests that each file of the gateway uses only types of its own folder and of lower folders.
 
 import Expectations
 import Foundation
@@ -6,7 +6,8 @@ import Testing
 
 @Suite("the folders of the gateway")
 struct FolderTests {
-  /// Values and interfaces of the store first, then the parts of the gateway, then the steps, then the gateway with its routes.
+  /// The folders from the lowest to the highest: first the values and interfaces of the store, then the parts of the
+  /// gateway, then the steps, then the gateway with its routes.
   static let order = [
     "Store", "Audit", "Limits", "Accounts", "Apps", "Passwords", "Directory", "Keys", "SignIn", "Providers",
     "Configuration", "Log", "Metrics", "Mail", "Registration", "Sessions", "Web", "Steps", "Gateway",

@@ -1,5 +1,5 @@
-// docs/gateway/configuration.md shows the keys of the settings, as they are in the code. ENROLL_WRITE_DOCS=1
-// writes them there.
+// Tests that docs/gateway/configuration.md shows the keys of the settings as they are in the code. ENROLL_WRITE_DOCS=1
+// writes the keys into the page.
 
 import EnrollRules
 import EnrollJSON

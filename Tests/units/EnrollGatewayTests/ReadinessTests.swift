@@ -1,5 +1,5 @@
-// `/readyz`: the result of the last check of the store, answered from memory; and paths that need no
-// database.
+// Tests of `/readyz`, which answers from memory with the result of the last check of the store; and of paths that need
+// no database.
 
 import EnrollRules
 import EnrollTesting

@@ -1,4 +1,4 @@
-// The table of routes: which path belongs to which row, which requests are refused, and whether the
+// Tests of the table of routes: which path belongs to which row, which requests are refused, and whether the
 // documentation shows the table as it is in the code.
 
 import EnrollRules
@@ -76,7 +76,7 @@ struct RouteTests {
   @Test("another method is refused with those that the path has, and changes nothing")
   func methods() throws {
     let world = try TestMailing(passwords: true)
-    // The test's provider sends no notifications.
+    // Routes for notifications are left out, because the test's provider sends no notifications.
     for path in table.paths where path.routes.count == 1 && path.routes[0].exists(world.gateway, "fake") {
       let method = path.routes[0].method
       let target = path.pattern.text.replacing("{provider}", with: "fake").replacing("{token}", with: "t")
@@ -100,7 +100,7 @@ struct RouteTests {
     for path in table.paths {
       let target = path.pattern.text.replacing("{provider}", with: "fake").replacing("{token}", with: "t")
         .replacing("{name}", with: "x")
-      // The test's provider does not answer by form, and sends no notifications.
+      // Some routes do not exist here, because the test's provider neither answers by form nor sends notifications.
       let routes = path.routes.filter { $0.exists(world.gateway, "fake") }
       guard !routes.isEmpty else {
         expect(world.gateway.answer(WebRequest(.get, target)).status, is: 404, "\(target)")

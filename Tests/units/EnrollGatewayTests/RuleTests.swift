@@ -1,4 +1,4 @@
-// The gateway's rules: keys, cookies, parameters, identifiers, settings, and pages about the session.
+// Tests of the gateway's rules for keys, cookies, parameters, identifiers, settings, and pages about the session.
 
 import EnrollRules
 import EnrollCrypto

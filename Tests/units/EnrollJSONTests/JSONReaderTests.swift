@@ -1,4 +1,4 @@
-// Reading: whole test suites, then each limit of R37.
+// Tests of reading JSON: first with whole test suites, then with each limit of R37.
 
 import EnrollJSON
 import Expectations
@@ -22,7 +22,7 @@ private func message(_ text: String) -> String? { message(Array(text.utf8)) }
   @Test("the published vectors are at hand, too", Vectors.needPublished)
   func published() { expect(Vectors.atHand, is: Vectors.allCases) }
 
-  /// Texts that RFC 8259 allows and this reader refuses, and why.
+  /// Texts that RFC 8259 allows but this reader refuses, each with the reason.
   static let refusedThoughValid = [
     "y_object_duplicated_key.json": "duplicate object key",
     "y_object_duplicated_key_and_value.json": "duplicate object key",
@@ -91,7 +91,8 @@ private func message(_ text: String) -> String? { message(Array(text.utf8)) }
     expect(message(nested(65, "{\"a\":", "}")), is: "nested too deeply")
     expect(message(String(repeating: "[", count: 1_000_000)), is: "nested too deeply")
     expect(message(String(repeating: "[{\"a\":", count: 100_000)), is: "nested too deeply")
-    // Siblings are not nested, and brackets in strings are text.
+    // Arrays beside each other are not nested, and brackets in strings are only text, so neither counts toward the
+    // limit.
     expect(message("[" + String(repeating: "[],", count: 100) + "[]]"), is: nil)
     expect(message("\"" + String(repeating: "[", count: 100) + "\""), is: nil)
     expect(message("[\"\\\"[\\\\\"," + "\"" + String(repeating: "{\\\"", count: 100) + "\"]"), is: nil)
@@ -107,7 +108,7 @@ private func message(_ text: String) -> String? { message(Array(text.utf8)) }
 
   @Test("keys that only look alike are different keys")
   func keysAreBytes() throws {
-    // Precomposed and decomposed é are equal for String, but not for JSON.
+    // The two ways to write é (one character, or e with a combining accent) are equal for String, but not for JSON.
     let value = try parse("{\"\u{E9}\":1,\"e\u{301}\":2}")
     expect(value["\u{E9}"], is: .integer(1))
     expect(value["e\u{301}"], is: .integer(2))

@@ -1,4 +1,4 @@
-// Writing JSON. A reader gets back the values that were written.
+// Tests of writing JSON: a reader gets back the values that were written.
 
 import EnrollJSON
 import Expectations

@@ -64,8 +64,8 @@ struct EnrollClientTests {
     let begun = try await client.begin()
     async let settled = client.awaitOutcome(of: begun)
     _ = try await client.resume(provider.signIn(at: begun.url))
-    // The state is confirmed; or valid, if this client read the session from the store before the other task
-    // reported it.
+    // The state is `confirmed`. It is `valid` if this client read the session from the store before the other task
+    // reported the confirmation.
     #expect([.active(.confirmed), .active(.valid)].contains(try await settled))
   }
 
@@ -174,7 +174,7 @@ struct EnrollClientTests {
   }
 }
 
-/// A transport that never answers; a request ends when it is cancelled.
+/// A transport that never answers. A request ends only when it is cancelled.
 private final class DeafTransport: Transport {
   private let asked = Atomic<Bool>(false)
 

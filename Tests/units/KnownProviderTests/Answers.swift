@@ -1,5 +1,5 @@
-// The answers of a known provider to hand-made requests. Tests/system/RealTests/test_known_providers.py asks the real
-// servers the same questions and compares: both describe an answer with the same words.
+// The answers of a known provider to hand-made requests. Tests/system/RealTests/test_known_providers.py sends the same
+// requests to the real servers and compares the answers. Both tests describe an answer with the same words.
 
 import EnrollRules
 import EnrollJSON
@@ -38,7 +38,7 @@ enum Answers {
 /// Asks one known provider all questions.
 struct Interview {
   private let fake: FakeProvider
-  /// The provider with a client that has a secret, and with a client that has three loopback redirects.
+  /// The same provider with other clients: `confidential` has a secret, `loopback` has three loopback redirects.
   private let confidential, loopback: FakeProvider
   private let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
   private let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
@@ -58,7 +58,7 @@ struct Interview {
     confidential = try FakeProvider(entry.with(secret), registration: Preset(id).registration, clock: clock)
   }
 
-  /// Each question with its answer, in their order.
+  /// The questions in order, each with its answer.
   func answers() throws -> [(String, String)] {
     let metadata = try self.metadata()
     let address = metadata["token_endpoint"]?.string ?? ""
@@ -96,7 +96,8 @@ struct Interview {
     ]
   }
 
-  /// Which of the three loopback addresses that are registered without a port also accept a port.
+  /// Three loopback addresses are registered without a port. This text says which of them also accept a redirect with a
+  /// port.
   private var hosts: String {
     let hosts = ["127.0.0.1", "localhost", "[::1]"]
     return hosts.filter { host in
@@ -105,7 +106,7 @@ struct Interview {
     }.joined(separator: " ")
   }
 
-  /// One session, from its code to its end.
+  /// Questions about one session, from its code to its end.
   private func session(_ address: String) throws -> [(String, String)] {
     let given = try redeem(code(), address).json
     let spent = given["refresh_token"]?.string

@@ -1,5 +1,5 @@
-// The guides of docs/providers: a client with the registration and the configuration of a guide signs in at
-// the fake that imitates that provider.
+// Tests of the guides in docs/providers: a client with the registration and the configuration from a guide signs in at
+// the fake provider that imitates the guide's provider.
 
 import EnrollRules
 import EnrollHost
@@ -170,8 +170,8 @@ struct Guide: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(page), \(object["provider"]?.string ?? "no provider")" }
 
-  /// The provider's id among the known providers; nil if the provider's client is a back end. If there is no
-  /// preset, the id is the name of the page.
+  /// The provider's id among the known providers; if there is no preset, this is the name of the page. nil if the
+  /// client in the guide is a back end.
   var entry: String? {
     guard let provider = object["provider"]?.string else {
       return object["issuer"] == nil || object["bff"] != nil ? nil : String(page.dropLast(".md".count))
@@ -183,7 +183,7 @@ struct Guide: Sendable, CustomTestStringConvertible {
 
   var isForDevices: Bool { object["provider"]?.string == "github-device" }
 
-  /// The page's configuration, with this redirect and without the question to the user.
+  /// The page's configuration, but with this redirect, and so that the user is not asked to confirm.
   func configuration(_ redirectURI: String) -> JSON {
     var object = object
     object["redirectUri"] = .string(redirectURI)

@@ -22,7 +22,7 @@ struct KnownProviderTests {
   }
 }
 
-/// The expected cells: `cells.txt`, which ENROLL_WRITE_DOCS=1 writes.
+/// The cells that the table is expected to have. They are in `cells.txt`, which ENROLL_WRITE_DOCS=1 writes.
 enum Table {
   static let isWritten = ProcessInfo.processInfo.environment["ENROLL_WRITE_DOCS"] == "1"
   private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -43,7 +43,7 @@ enum Table {
     return rows
   }
 
-  /// Writes the cells of one provider into `cells.txt`. The lock allows one test at a time.
+  /// Writes the cells of one provider into `cells.txt`. The lock is needed, because several tests may run at once.
   static func keep(_ id: String, _ row: Row) {
     lock.withLock {
       var rows = (try? read()) ?? [:]

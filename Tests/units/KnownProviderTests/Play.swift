@@ -1,5 +1,5 @@
-// One provider and one face, from the first sign-in to the next user's sign-in: the result for each column of
-// the table.
+// Plays one provider with one face (interface of EnrollKit), from the first sign-in to the next user's sign-in. This
+// gives the result for each column of the table.
 
 import EnrollRules
 import EnrollHost
@@ -13,7 +13,7 @@ enum Column: String, CaseIterable, Sendable {
   case signIn, bare, profile, renewal, logout, device, requests
 }
 
-/// The column's cells at one provider.
+/// The cells of one provider, by column.
 struct Row: Equatable, Sendable {
   var cells: [Column: String] = [:]
   /// The advice in the library's error for a bare configuration.
@@ -77,7 +77,7 @@ struct Play {
     return missing.isEmpty ? "works" : "without \(missing.joined(separator: ", "))"
   }
 
-  /// Three renewals; the answer to the second renewal is lost.
+  /// Renews three times; the answer to the second renewal is lost.
   private func renewal(_ stage: Stage) throws -> String {
     let before = stage.fake.count(.token)
     let first = try stage.renew() ?? ""
@@ -92,7 +92,7 @@ struct Play {
     return third == "valid" ? "works" : "third: \(third)"
   }
 
-  /// Signs out; the next sign-in is another user's.
+  /// Signs out, and then signs in as another user.
   private func logout(_ preset: Preset) throws -> String {
     let stage = try stage { preset.configuration($0) }
     defer { stage.client.close() }
@@ -103,11 +103,12 @@ struct Play {
     return sub == stage.fake.subject(of: "bob") ? "works" : "the same user again"
   }
 
-  /// A device sign-in: denied once; then pending, polled too fast, granted.
+  /// Plays device sign-ins: the user denies the first. For the second, the provider answers that it is pending, then
+  /// that the client polls too fast, then the user grants it.
   private func device(_ preset: Preset) throws -> String {
     let stage = try stage { preset.configuration($0) }
     defer { stage.client.close() }
-    // The lifetime is long: however slow the test's threads are, the fake clock must not exceed it.
+    // The code's lifetime is long, so that the fake clock does not exceed it, however slow the test's threads are.
     stage.fake.deviceCodesLive(seconds: 86_400)
     let denied: JSON
     do throws(EnrollError) {

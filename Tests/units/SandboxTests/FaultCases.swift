@@ -17,7 +17,7 @@ struct TokenCase: Sendable, CustomTestStringConvertible {
 
 struct IDTokenCase: Sendable, CustomTestStringConvertible {
   var request: String
-  /// Checks the fault: gets the id_token, and whether the published keys verify it.
+  /// Checks the fault. The arguments are the id_token, and whether the published keys verify it.
   var check: @Sendable (TestIDToken, Bool) -> Bool
   var testDescription: String { request }
 

@@ -1,4 +1,4 @@
-// The parts of the server in front of the provider: bodies, delayed responses, the end.
+// Tests of the server in front of the sandbox's provider: bodies, delayed responses, and how the server ends.
 
 @testable import EnrollSandbox
 import Foundation

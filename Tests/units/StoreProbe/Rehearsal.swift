@@ -1,14 +1,14 @@
-// Runs a change of the store without an interruption. Every interrupted run is compared with it.
+// Runs a change of the store without an interruption. Every interrupted run is compared with this run.
 
 @testable import EnrollStore
 import EnrollRules
 import EnrollHost
 
-/// One change, its beginning, and the states after its steps.
+/// One change of the store, the store before the change, and the states of the store after each step of the change.
 struct Rehearsal {
   let change: StoreChange
   let path: String
-  /// The number of its system calls, including the opening of the store.
+  /// The number of system calls that the change makes, including those that open the store.
   let calls: Int
 
   private let beginning: StoreSite
@@ -26,14 +26,15 @@ struct Rehearsal {
   /// A copy of the store before the change, always in the same folder.
   func stage() -> StoreSite { beginning.copied(to: path + "/stage") }
 
-  /// The allowed states after the acknowledged steps; after an interruption, the state after the next step is
-  /// allowed, too.
+  /// The states in which the store may be if this many steps were acknowledged. After an interruption, the state after
+  /// the next step is allowed, too.
   func states(acknowledged: Int, isInterrupted: Bool) -> [[String]] {
     Array(states[acknowledged...].prefix(isInterrupted ? 2 : 1))
   }
 
-  /// Checks what a program finds afterwards, whether it can continue, and which files are left over.
-  /// - Parameter store: the store with which it continues; nil: it opens one.
+  /// Checks the store after a run: what a program finds in it, whether the program can continue, and which files are
+  /// left over.
+  /// - Parameter store: the open store with which the program continues; nil if it has to open the store first.
   /// - Returns: the problems, in words.
   func problems(
     at site: StoreSite, allowed: [[String]], goingOnWith store: FileTokenStore? = nil

@@ -1,5 +1,5 @@
-// A process that runs commands on a store, for tests that need real processes: to kill them, to fork them, to
-// run them as another user, or to have several at once.
+// A program that runs commands on a store. It is for tests that need real processes: to kill them, to fork them, to run
+// them as another user, or to run several at once.
 //
 //   store-probe [--user UID] COMMAND PATH [ARGUMENT…]
 //
@@ -64,7 +64,7 @@ final class Counter: Sendable {
   func next() -> Int { count.add(1, ordering: .relaxed).newValue }
 }
 
-/// Runs `body` in this many threads at once and waits for all.
+/// Runs `body` in this many threads at once, and waits until all of them have ended.
 func together(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   let pool = WorkerPool(threads: count)
   for index in 0..<count where !pool.submit({ body(index) }) { say("no thread") }
@@ -101,23 +101,24 @@ func run(_ orders: inout Orders) throws(EnrollError) {
     // Prints the changes that can be interrupted, one on each line; `dear` marks the slow changes.
     for change in StoreChange.all { say(change.name + (change.isDear ? " dear" : "")) }
   case "kill-points":
-    // One change, interrupted at each `every`-th of its system calls. PATH is a folder for all files of the
-    // test.
+    // Runs one change, and interrupts it at its system calls: in a separate run at each `every`-th call. PATH is a
+    // folder for all files of the test.
     let change = try StoreChange.named(orders.next())
     try KillPoints(of: change, in: orders.path).run(every: Int(orders.next()) ?? 1)
   case "disk-faults":
-    // One change, with a failure at each `every`-th of its system calls.
+    // Runs one change, and makes its system calls fail: in a separate run each `every`-th call.
     let change = try StoreChange.named(orders.next())
     try DiskFaults(of: change, in: orders.path).run(every: Int(orders.next()) ?? 1)
   case "hidden-names":
-    // Listings of the folder that fail at each name. PATH is a folder for all files of the test.
+    // Makes the listing of the store's folder fail, in a separate run at each name. PATH is a folder for all files of
+    // the test.
     try HiddenNames(path: orders.path).run()
   case "strays":
     // Makes this many saves, in a host that writes to its standard descriptors although they are closed.
     let saves = Int(orders.next()) ?? 1
     try Strays(orders: orders).run(saves: saves)
   case "sizes":
-    // Prints the costs of calls, for each of these numbers of accounts.
+    // Prints what calls cost, for stores with each of these numbers of accounts.
     let path = orders.path
     var counts: [Int] = []
     while let count = Int(orders.next()) { counts.append(count) }
@@ -161,7 +162,7 @@ func run(_ orders: inout Orders) throws(EnrollError) {
     }
     say("done")
   case "renew":
-    // All threads renew the epoch that they find; each body that runs appends a byte to a file.
+    // All threads try to renew the epoch that they find. Each renewal that really runs appends a byte to a file.
     let threads = Int(orders.next()) ?? 1
     let wire = orders.next()
     let store = try orders.openStore()
@@ -185,7 +186,7 @@ func run(_ orders: inout Orders) throws(EnrollError) {
     let all = counts.withLock { $0 }
     say(all.keys.sorted().map { "\($0)=\(all[$0] ?? 0)" }.joined(separator: " "))
   case "hold":
-    // Takes the lock and keeps it; with `fork`, a child lives on after this process was killed.
+    // Takes the lock and keeps it. With `fork`, a child stays alive after this process was killed.
     let forks = orders.next() == "fork"
     let store = try orders.openStore()
     let epoch = try store.read(.default)?.tokenEpoch ?? 0
@@ -201,7 +202,7 @@ func run(_ orders: inout Orders) throws(EnrollError) {
       while true { pause() }
     }
   case "lock":
-    // Takes the renewal lock once; waits for at most this many seconds.
+    // Takes the renewal lock once, and waits for it for at most this many seconds.
     let store = try orders.openStore()
     let epoch = try store.read(.default)?.tokenEpoch ?? 0
     say("ready")
@@ -222,8 +223,7 @@ func run(_ orders: inout Orders) throws(EnrollError) {
   }
 }
 
-/// A renewal during which the process runs out of descriptors, between the request and the save of its
-/// tokens.
+/// Plays a renewal in which the process runs out of descriptors after the request and before the tokens are saved.
 func saveWithoutDescriptors(_ orders: Orders) throws(EnrollError) {
   let store = try orders.openStore()
   let epoch = try store.update(.default) { $0.confirmed = StoreChange.tokens("first") }.tokenEpoch
@@ -247,8 +247,8 @@ func saveWithoutDescriptors(_ orders: Orders) throws(EnrollError) {
   say(try orders.openStore().read(.default)?.confirmed?.refreshToken?.reveal() ?? "none")
 }
 
-/// In a forked child: the error of every object that was made before the fork, and the calls that work with a
-/// new store.
+/// In a forked child: prints the error of every object that was made before the fork, and runs the calls that must work
+/// with a new store.
 func childOfFork(_ orders: Orders) throws(EnrollError) {
   let store = try orders.openStore()
   let memory = MemoryTokenStore(clock: SystemClock())
@@ -257,7 +257,7 @@ func childOfFork(_ orders: Orders) throws(EnrollError) {
   let coordinator = RenewalCoordinator<Int>(pool: pool, timers: timers, clock: SystemClock()) { _ in 1 }
   try store.update(.default) { $0.asksForLogin = true }
   _ = coordinator.join(deadline: .distantFuture)
-  // In the parent, a thread uses the store while the fork happens.
+  // In the parent, another thread is using the store while the fork happens.
   let inside = Event()
   let over = Event()
   _ = pool.submit {

@@ -1,4 +1,5 @@
-// A store in its own folder, which can be copied: a change is tried again and again from the same beginning.
+// A store in its own folder. The folder can be copied, so that a change can be tried again and again from the same
+// beginning.
 
 @testable import EnrollPosix
 @testable import EnrollStore
@@ -25,8 +26,8 @@ struct StoreSite {
 
   static func account(_ name: String) throws(EnrollError) -> AccountName { try AccountName(name) }
 
-  /// Opens the store with the first key file or, if that does not fit, with the key file to which the store
-  /// moved.
+  /// Opens the store with the first key file or, if that file does not have the store's key, with the key file to which
+  /// the store was moved.
   func open(_ system: any FileSystem = PosixFileSystem()) throws(EnrollError) -> FileTokenStore {
     let store = try open(.file, system)
     do throws(EnrollError) {
@@ -51,7 +52,7 @@ struct StoreSite {
   /// The state of a missing store.
   static let nothing = ["nothing", "other nothing", "guarded nothing", "told later "]
 
-  /// Everything that a new process finds, without random values.
+  /// Everything that a new process finds in the store, except random values.
   func state() throws(EnrollError) -> [String] {
     let store = try open()
     var found = [Self.text(try store.read(.default))]
@@ -77,12 +78,12 @@ struct StoreSite {
     return type + ", " + token + (record.renewalIntent == nil ? "" : ", being spent")
   }
 
-  /// Files that no program will ever read again. The store deliberately keeps files that it moved aside; they
-  /// are listed, too.
+  /// Files that no program will ever read again. Files that the store has moved aside are listed, too, although the
+  /// store keeps them on purpose.
   func leftBehind() throws(EnrollError) -> [String] {
     if strangers.isEmpty { return [] }
-    // Several stores may use one key file, without a common lock. So only an old file is known to be left
-    // over.
+    // The files are made older first: several stores may use one key file without a common lock, so only an old
+    // temporary file is certainly left over.
     age()
     _ = try open().accounts()
     return strangers
@@ -121,8 +122,8 @@ struct StoreSite {
 
   // MARK: Use after the change
 
-  /// Does everything with the store that a program may do next. Each step must work, and its result must be
-  /// in the store afterwards.
+  /// Plays everything that a program may do next with the store. Each step must work, and its result must be in the
+  /// store afterwards.
   /// - Throws: the first step that failed.
   func goOn(with store: FileTokenStore) throws(EnrollError) {
     try unlock(with: store)
@@ -154,7 +155,7 @@ struct StoreSite {
     try expect(try again.accounts().contains(.default), "the account is not listed")
   }
 
-  /// Opens the account under a PIN, with the old or the new PIN.
+  /// Unlocks the account that has a PIN, with the old or the new PIN.
   private func unlock(with store: FileTokenStore) throws(EnrollError) {
     let guarded = try Self.account("guarded")
     guard try store.isUnlocked(guarded) == false else { return }

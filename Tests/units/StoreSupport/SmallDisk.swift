@@ -4,7 +4,7 @@ import Foundation
 
 /// A tmpfs on its own folder, which is unmounted when the object is released.
 package final class SmallDisk: Sendable {
-  /// Why a test is skipped: for `.enabled(if: SmallDisk.isPossible, …)`.
+  /// The reason why a test is skipped, for `.enabled(if: SmallDisk.isPossible, …)`.
   package static let wanted = "needs root, to mount a small disk"
 
   package static let isPossible: Bool = geteuid() == 0 && (try? SmallDisk()) != nil

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The official conformance tests of the Model Context Protocol, client role, through the bridge: every scenario
-about transport or authorization, of both programs of those tests. `expected.txt` has the scenarios that cannot pass,
-each with the reason. If such a scenario passes, the run fails.
+"""Runs the official conformance tests of the Model Context Protocol against the bridge, in the role of a
+client. There are two programs with such tests; every scenario about transport or authorization runs.
+`expected.txt` lists the scenarios that cannot pass, each with the reason. If such a scenario passes, the run
+fails.
 """
 
 import argparse
@@ -20,7 +21,7 @@ RESULTS = TOP / ".build/conformance-bridge"
 #: The longest time in seconds that a scenario may take. Most take a second.
 SECONDS = "40"
 #: The runs: each has the options for the tests' program, and its scenarios. The stable tests cover the versions up to
-#: 2025-11-25. The newer tests run once for each version; of the earliest version, only the named scenarios run.
+#: 2025-11-25. The newer tests run once for each version. For the earliest version, only the scenarios in EARLIEST run.
 EARLIEST = "auth/2025-03-26-oauth-metadata-backcompat,auth/2025-03-26-oauth-endpoint-fallback"
 RUNS = {
     "stable": ([], "all"), "2025-03-26": (["-n"], EARLIEST), "2025-11-25": (["-s", "2025-11-25"], "all"),
@@ -40,7 +41,7 @@ def read_arguments():
 
 
 def run(name, scenarios, enroll):
-    """- Returns: the output of the tests."""
+    """Runs one entry of RUNS, and returns the output of the tests."""
     options, all_scenarios = RUNS[name]
     folder = RESULTS / name
     folder.mkdir(parents=True)

@@ -23,11 +23,12 @@ from detached import end_sign_ins  # noqa: E402
 
 #: The client id that the tests expect of a client with a metadata document. No server exists at this address.
 METADATA = "https://conformance-test.local/client-metadata.json"
-#: The first version without a handshake.
+#: The first version of the protocol without a handshake.
 STATELESS = "2026-07-28"
 #: The protocol's error for a version that the server does not support. Its data names the supported versions.
 UNSUPPORTED_VERSION = -32022
-#: How long the bridge waits for a sign-in. The browser needs no time.
+#: How many seconds the bridge waits for a sign-in. A short time is enough, because the simulated browser answers at
+#: once.
 WAIT = "15"
 CAPABILITIES = {"elicitation": {}}
 
@@ -96,7 +97,8 @@ class Scenario:
             if not self.accepts(answer["error"]):
                 break
         if "enrollkit" not in (answer["error"].get("data") or {}) and method == "tools/call":
-            # The error is not from EnrollKit, but from the server: some servers have tools that cannot be called.
+            # The error is accepted, because it comes from the server, not from EnrollKit: some servers have tools that
+            # cannot be called.
             return {}
         raise Refused(f"{method}: {answer['error']}")
 
@@ -107,7 +109,7 @@ class Scenario:
         if error["code"] == UNSUPPORTED_VERSION and supported:
             self.version = supported[-1]
             return True
-        # The user trusts any server that the resource names.
+        # The simulated user trusts any server that the resource names.
         moved = re.search(r"names the authorization server (\S+) now", error["message"])
         command = (error.get("data") or {}).get("enrollkit", {}).get("command")
         if not moved or not command:

@@ -12,7 +12,7 @@ import django
 from django.conf import settings
 
 DJANGO_APPS = ["auth", "contenttypes", "sessions", "messages", "sites"]
-# The apps by their labels, which are part of the names of their tables.
+# Django apps by their labels. A label is a part of the names of the app's tables.
 ALLAUTH_APPS = {"allauth": "allauth", "account": "allauth.account", "allauth_idp_oidc": "allauth.idp.oidc"}
 
 
@@ -54,7 +54,7 @@ def configure(directory, seed):
                 "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE"},
             }
         },
-        # Tables without migrations, and a fast hash for passwords.
+        # The tables are made without migrations, and passwords get a hash that is fast to compute.
         MIGRATION_MODULES={app: None for app in [*DJANGO_APPS, *ALLAUTH_APPS]},
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
         ACCOUNT_RATE_LIMITS=False,
@@ -63,7 +63,7 @@ def configure(directory, seed):
         IDP_OIDC_DCR_ENABLED=True,
         IDP_OIDC_DCR_REQUIRES_INITIAL_ACCESS_TOKEN=False,
         IDP_OIDC_INTROSPECTION_ENABLED=True,
-        # Lets the resource introspect tokens of the apps.
+        # This setting lets the resource introspect the tokens of the apps.
         IDP_OIDC_INTROSPECTION_CROSS_CLIENT_ALLOWED=True,
     )
     django.setup()

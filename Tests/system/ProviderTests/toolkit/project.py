@@ -7,21 +7,22 @@ from oauth2_provider.oauth2_validators import OAuth2Validator
 
 urlpatterns = [
     path("o/", include("oauth2_provider.urls", namespace="oauth2_provider")),
-    # The admin's own page redirects a user who is already signed in, which prompt=login must not do.
+    # This page asks also a user who is already signed in, as prompt=login requires; the admin's own page would redirect
+    # such a user.
     path("login/", LoginView.as_view(template_name="admin/login.html")),
     path("admin/", admin.site.urls),
 ]
 
 
 class Validator(OAuth2Validator):
-    """By default the toolkit returns only `sub`."""
+    """Adds claims about the user: by default the toolkit returns only `sub`."""
 
     oidc_claim_scope = {"sub": "openid", "name": "profile", "email": "email"}
 
     def get_additional_claims(self, request):
         return {"name": request.user.get_full_name(), "email": request.user.email}
 
-    # Without these methods, prompt=none is answered with 500.
+    # Without these methods, the toolkit answers prompt=none with status 500.
 
     def validate_silent_login(self, request):
         return request.user is not None and request.user.is_authenticated

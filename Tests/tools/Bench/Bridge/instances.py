@@ -1,4 +1,5 @@
-"""A bridge as a host runs it, and the environment of one measurement: home, servers, person."""
+"""Runs a bridge as a host does, in the environment of one measurement: a home folder, servers, and a person
+at a browser."""
 
 import json
 import os
@@ -15,7 +16,7 @@ TIMEOUT = 60
 
 
 class Unanswered(Exception):
-    """No answer to a request arrived before the timeout."""
+    """Raised if no answer to a request arrived before the timeout."""
 
 
 class Lab:
@@ -112,7 +113,7 @@ class Instance:
         return self._last
 
     def await_answer(self, identity, timeout=TIMEOUT):
-        """- Returns: when the answer came, its line, and the message."""
+        """- Returns: the time at which the answer came, its line, and the parsed message."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_over or identity in self._answers, timeout)
             if identity not in self._answers:
@@ -129,7 +130,7 @@ class Instance:
         return self.begin("tools/call", {"name": tool, "arguments": arguments})
 
     def greet(self, timeout=TIMEOUT):
-        """The first requests of a host; returns the answer to the last one."""
+        """Sends the first requests of a host; returns the answer to the last of them."""
         answer = self.ask("initialize", HELLO, timeout)
         if "result" not in answer:
             return answer

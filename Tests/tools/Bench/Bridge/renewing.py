@@ -1,5 +1,5 @@
-"""Scenarios about the renewal of tokens by several bridges at once. Each is a function of a contender and the provider,
-and returns the cells of its rows."""
+"""Scenarios about the renewal of tokens by several bridges at once. Each scenario is a function of a
+contender (the bridge that is measured) and the provider. It returns the cells of its rows in the table."""
 
 import random
 import threading
@@ -69,8 +69,8 @@ def soak(contender, provider, lifetime, seconds):
 
 
 def storm(contender, provider, seconds):
-    """Every 1.3 s, one of six process groups is killed and started again; the token endpoint takes 3 s for each
-    answer."""
+    """Scenario: every 1.3 s, one of six process groups is killed and started again, while the token endpoint
+    takes 3 s for each answer."""
     with Lab(contender, provider, lifetime=20) as lab:
         living = lab.ready(6)
         before = len(lab.person.tabs)
@@ -147,8 +147,8 @@ def calls_beside(contender, provider):
 
 
 def unavailable(contender, provider):
-    """The token endpoint answers twice with 503: first at a renewal of a running bridge, then at the first renewal of a
-    new bridge."""
+    """Scenario: the token endpoint answers twice with 503, first at a renewal of a running bridge, then at
+    the first renewal of a new bridge."""
     rows = {}
     with Lab(contender, provider) as lab:
         instance = lab.ready(1)[0]
@@ -181,7 +181,7 @@ def unavailable(contender, provider):
 
 
 def one_refused(contender, provider):
-    """The server refuses the refresh token for ever: how often do 8 bridges send it?"""
+    """Scenario: the server refuses the refresh token for ever. Counts how often 8 bridges send it."""
     with Lab(contender, provider) as lab:
         instances = lab.ready(8)
         lab.person.may_go.clear()

@@ -1,5 +1,6 @@
-"""Scenarios with a person: tabs, registrations, and sign-ins that do not go smoothly. Each is a function of a contender
-and the provider, and returns the cells of its rows."""
+"""Scenarios with a person: tabs, registrations, and sign-ins that do not go smoothly. Each scenario is a
+function of a contender (the bridge that is measured) and the provider. It returns the cells of its rows in
+the table."""
 
 import signal
 import threading
@@ -111,7 +112,7 @@ def step_up_eight(contender, provider):
 
 
 def killed_while_waiting(contender, provider):
-    """The host kills the bridge that waits for the person, three times, and starts it again."""
+    """Scenario: three times, the host kills the bridge while it waits for the person, and starts it again."""
     rows = {}
     for name, is_group in (("process", False), ("group", True)):
         with Lab(contender, provider) as lab:
@@ -120,7 +121,7 @@ def killed_while_waiting(contender, provider):
                 instance = lab.start()
                 instance.begin("initialize", HELLO)
                 wait_until(lambda: lab.person.tabs, "a tab", timeout=30)
-                # By then, a bridge that opens a tab at each start has opened it.
+                # After this pause, a bridge that opens a tab at each start has opened its tab.
                 time.sleep(2.5)
                 instance.kill(is_group=is_group)
             last = lab.start()
@@ -137,7 +138,7 @@ def killed_while_waiting(contender, provider):
 
 
 def slow_person(contender, provider):
-    """The person needs 70 s to sign in, but hosts wait only 60 s for an answer."""
+    """Scenario: the person needs 70 s to sign in, but hosts wait only 60 s for an answer."""
     with Lab(contender, provider, delay=70) as lab:
         instance = lab.start()
         begun = time.monotonic()
@@ -162,7 +163,7 @@ def slow_person(contender, provider):
 
 
 def closed_tab(contender, provider):
-    """The person closes the tab. Two minutes later the host asks again."""
+    """Scenario: the person closes the tab. Two minutes later the host asks again."""
     with Lab(contender, provider) as lab:
         lab.person.may_go.clear()
         begun = time.monotonic()
@@ -184,7 +185,7 @@ def closed_tab(contender, provider):
 
 
 def wrong_state(contender, provider):
-    """Another program on this machine calls the callback with a `state` of its own."""
+    """Scenario: another program on this machine calls the callback with a `state` of its own."""
     with Lab(contender, provider) as lab:
         # With a pushed authorization request, the address of the tab would not contain the callback.
         provider.control("config", {"par": "off"})
@@ -212,7 +213,7 @@ def wrong_state(contender, provider):
 
 
 def forgotten(contender, provider):
-    """The authorization server forgets its clients and tokens while the bridge runs."""
+    """Scenario: the authorization server forgets its clients and tokens while the bridge runs."""
     with Lab(contender, provider) as lab:
         instance = lab.ready(1)[0]
         before = len(lab.person.tabs)
@@ -235,7 +236,7 @@ def forgotten(contender, provider):
 
 
 def lost_answer(contender, provider):
-    """One answer of the token endpoint is lost: with a strict server this ends the session."""
+    """Scenario: one answer of the token endpoint is lost. At a strict server this ends the session."""
     with Lab(contender, provider) as lab:
         instance = lab.ready(1)[0]
         before = len(lab.person.tabs)
@@ -250,8 +251,8 @@ def lost_answer(contender, provider):
 
 
 def killed_in_renewal(contender, provider, tries):
-    """The bridge or its process group ends during a renewal or shortly after it; a new bridge must still have the
-    session."""
+    """Scenario: the bridge or its process group ends during a renewal or shortly after it. A new bridge must
+    still have the session."""
     rows = {}
     cases = (
         (signal.SIGKILL, False, "kill -9 of the process"), (signal.SIGKILL, True, "kill -9 of the group"),

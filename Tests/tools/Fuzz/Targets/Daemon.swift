@@ -1,5 +1,5 @@
-// The daemon's input: both framings, and messages, including the answers of commands that have no effect
-// outside the process. The daemon's sources are compiled into this program.
+// Fuzz targets for the daemon's input: both framings, and messages. The messages may contain commands that have no
+// effect outside the process; their answers are checked, too. The daemon's sources are compiled into this program.
 
 import EnrollCommands
 import EnrollRules
@@ -11,7 +11,8 @@ import Synchronization
 extension Target {
   static let daemon = [
     Target("framing") { input in
-      // The first byte sets the size of the pieces: the messages must be the same for every size.
+      // The first byte sets the size of the pieces in which the input arrives. The messages must be the same for every
+      // size.
       guard let size = input.first.map({ Int($0 & 63) + 1 }) else { return }
       let stream = Array(input.dropFirst())
       require(
@@ -28,7 +29,7 @@ extension Target {
         require((try? JSON.parse(answer.serialized())) == answer, "an answer can be read")
       }
     },
-    // The parameters of each command are refused with an error or accepted; no command runs.
+    // Parses the parameters of each command: they must be accepted, or refused with an error. No command runs.
     Target("parameters") { input in
       guard let first = input.first, let value = try? JSON.parse(Array(input.dropFirst())) else { return }
       let command = CommandTable.all[Int(first) % CommandTable.all.count]

@@ -1,5 +1,5 @@
-// The user's data from a provider without OpenID Connect. The first line of an input has paths, the rest is
-// the response.
+// Fuzz target for a user's data from a provider without OpenID Connect. The first line of an input has the paths of the
+// mapping; the rest is the provider's response.
 
 import EnrollJSON
 

@@ -63,7 +63,7 @@ struct AuthorizationRequestTests {
     #expect(!sent.redirect.listensOnLoopback)
     expect(transaction.began, is: Fixture.moment().wall)
     expect(transaction.deadline.secondsLeft(at: Fixture.moment()), is: 600)
-    // 16, 32, 32 and 32 random bytes; no byte is used twice.
+    // The request uses 16, 32, 32 and 32 of the random bytes, and no byte twice.
     expect(Base64URL.decode(transaction.id.text), is: Array(Self.random[..<16]))
     expect(Base64URL.decode(sent.redirect.state.reveal()), is: Array(Self.random[16..<48]))
     expect(Base64URL.decode(request.secrets.nonce.reveal()), is: Array(Self.random[48..<80]))

@@ -10,8 +10,8 @@ import Testing
 struct PushedAuthorizationRuleTests {
   static let endpoint = "https://id.example.com/par"
 
-  /// The configured policy, whether the provider has the endpoint, whether the provider requires pushed
-  /// requests, and the endpoint that EnrollKit uses; nil: it does not push.
+  /// In each row: the configured policy; whether the provider has the endpoint; whether the provider requires pushed
+  /// requests; and the endpoint that EnrollKit uses, or nil if EnrollKit does not push the request.
   static let table: [(FeaturePolicy, Bool, Bool, String?)] = [
     (.auto, false, false, nil), (.auto, true, false, endpoint), (.auto, true, true, endpoint),
     (.always, true, false, endpoint), (.always, true, true, endpoint), (.never, false, false, nil),
@@ -196,10 +196,10 @@ struct PushedAuthorizationStepTests {
   static let refusals: [(status: Int, body: String, isFinal: Bool, isFinalWithSecret: Bool)] = [
     (401, #"{"error":"invalid_client"}"#, true, true),
     (400, #"{"error":"unauthorized_client"}"#, true, true),
-    // Keycloak for an unknown client; Spring and Glewlwyd, which deny the endpoint to public clients.
+    // Answers of Keycloak for an unknown client, and of Spring and Glewlwyd, which deny the endpoint to public clients.
     (401, #"{"error":"invalid_request","error_description":"Authentication failed."}"#, true, true),
     (401, "", false, true), (403, "", false, true),
-    // Keycloak and node-oidc-provider refuse a redirect URI that is not registered.
+    // Answers of Keycloak and node-oidc-provider to a redirect URI that is not registered.
     (400, #"{"error":"invalid_request","error_description":"Invalid parameter: redirect_uri"}"#, true, true),
     (
       400,
@@ -241,7 +241,7 @@ struct PushedAuthorizationStepTests {
     if row.body.contains("redirect_uri") {
       #expect(error?.message.contains("com.example.app:/callback") ?? false, "\(error?.message ?? "")")
     }
-    // The provider check reports the same without a sign-in.
+    // The check of the provider reports the same fault without a sign-in.
     bench.provider.next(.pushed, reply, reply)
     let check = try bench.engine().providerCheck.checkProvider(cancellation: nil)
     let verdicts = check.findings.filter { $0.subject == .signIn }.map(\.verdict)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Providers without OpenID Connect describe the user in their own words")
 struct ProfileMappingTests {
-  /// GitHub's form: a number as id, and the addresses by a second request.
+  /// The mapping for GitHub: its user id is a number, and a second request gets the e-mail addresses.
   private let github: [(String, JSON?)] = [
     ("scopes", .string("read:user user:email")),
     (

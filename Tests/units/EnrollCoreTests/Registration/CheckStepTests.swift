@@ -9,7 +9,7 @@ import Expectations
 import Testing
 
 extension Engine {
-  /// The state that a host gets; renews the tokens and runs the registration check first, if necessary.
+  /// The state that a host gets; before that, if necessary, this renews the tokens and runs the registration check.
   fileprivate func settled() throws -> RegistrationState {
     if try registration.adoptStoredState() == .needsRenewal { _ = try access() }
     guard try registration.adoptStoredState() == .needsCheck else { return state }
@@ -299,7 +299,8 @@ struct CheckStepTests {
     expect(bench.seen.reported.map(\.helps), is: [.verifyEmail])
     try expect(bench.record.confirmed, is: nil)
 
-    // The user verifies the address at the provider; userinfo has it before the id_token does.
+    // The user verifies the address at the provider. Now userinfo says that it is verified, but the id_token does not
+    // say so yet.
     bench.provider.change { $0.userinfo = { $0["email_verified"] = .bool(true) } }
     try expect(engine.registration.confirm(), is: .active(.confirmed))
     try expect(engine.identity.profile()["email"], is: .string("alice@example.com"))
@@ -361,7 +362,7 @@ struct BackEndProfileTests {
     engine.outbox.sendOutbox(cancellation: nil)
     expect(engine.state, is: .active(.confirmed))
     try expect(outbox(bench).map(\.attempts), is: [1])
-    // Later, another process can send the profile, with the access token that is then current.
+    // Later, another process can send the profile, with the access token that is current at that time.
     bench.clock.advance(seconds: 3550)
     let next = bench.engine()
     _ = try next.access()
@@ -417,7 +418,7 @@ struct BackEndProfileTests {
     expect(bench.provider.count(.profileUpdate), is: 0)
     #expect(try outbox(bench).isEmpty)
 
-    // The queued profile is removed at once, even if nothing is sent.
+    // The queued profile is removed at once, also if the call sends nothing.
     for clears in [true, false] {
       let silent = try Bench(tellsBackEnd: true)
       let engine = try silent.signedIn()

@@ -13,7 +13,7 @@ import Testing
 @testable import EnrollSteps
 
 extension Engine {
-  /// The outcome of `token.access` for an audience. If a renewal is needed, this function runs it.
+  /// The outcome of `token.access` for an audience. If this needs a renewal, the function runs the renewal.
   func access(for audience: TokenAudience?, forced: Bool = false) throws -> AccessOutcome {
     switch try tokens.decideAccess(minimumLifetimeSeconds: 0, for: audience) {
     case .fresh(let token, _): return .valid(token)
@@ -42,7 +42,7 @@ struct AudienceRenewalTests {
     bench = try Bench(scopes: ["openid", "offline_access", "read", "write"])
     bench.provider.change { $0.resources = ["https://api.example/", "https://files.example/"] }
     engine = try bench.signedIn()
-    // Here older tokens stay valid; OlderTokensTests tests providers that end them.
+    // In these tests, older access tokens stay valid. OlderTokensTests tests providers that end older tokens.
     try bench.store.update(.default) { record throws(EnrollError) in record.keepsAccessTokens = true }
   }
 
@@ -291,7 +291,7 @@ struct AudienceRenewalTests {
     #expect((1...2 * RenewalStep.triesPerRenewal).contains(asked))
     _ = try? busy.access(for: Self.api)
     expect(transport.count.withLock { $0 }, is: asked)
-    // Other processes do not wait, because the failure is not in the record.
+    // Other processes need not wait, because the failure was not written to the record.
     try expect(bench.record.backoff, is: nil)
   }
 
@@ -497,7 +497,7 @@ struct AudienceRenewalTests {
     try expect(bench.record.renewalIntent, is: nil)
     bench.provider.next(.token, .answerLost, .answerLost)
     guard case .expired = try engine.access(for: Self.files) else { throw Unexpected(what: "a token") }
-    // The next request is the session's own renewal, because any good answer brings the new refresh token.
+    // The next request renews the session's own token, because every successful answer brings the new refresh token.
     bench.clock.advance(seconds: 5)
     try expect(
       engine.renewal.planRenewal(ahead: false, jitter: 0),

@@ -1,9 +1,9 @@
-// Recorded answers of real authorization servers to refresh tokens, with their causes. They are the rows of
-// docs/reliability.md, and a test plays every row through a renewal.
+// Recorded answers of real authorization servers to refresh tokens, with their causes. They are the rows of a table in
+// docs/reliability.md. A test renews with each of these answers.
 
 import EnrollRules
 
-/// Answers of one server that differ only in their description, which EnrollKit does not read.
+/// One row: answers of one server that differ only in their description, which EnrollKit does not read.
 struct RecordedRefusal: Sendable {
   let server: String
   let status: Int

@@ -1,5 +1,5 @@
-// Refresh tokens that expire before their access tokens (Keycloak: an idle session), and sessions without a
-// refresh token.
+// Tests with refresh tokens that expire before their access tokens (as in an idle session of Keycloak), and with
+// sessions without a refresh token.
 
 import EnrollRules
 import EnrollSteps

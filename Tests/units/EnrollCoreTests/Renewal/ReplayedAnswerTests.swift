@@ -6,7 +6,7 @@ import EnrollJSON
 import Expectations
 import Testing
 
-/// Answers that a cache repeats: they do not answer the refresh token that was sent.
+/// Tests with answers that a cache repeats: they do not answer the request that was sent, but an earlier request.
 @Suite struct ReplayedAnswerTests {
   private static func answer(
     _ access: String, _ refresh: String? = nil, age: String? = nil, date: String? = nil

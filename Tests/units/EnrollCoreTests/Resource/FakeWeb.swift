@@ -4,14 +4,15 @@ import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
-/// Servers without a network: each URL has an answer, and every request is kept. Other URLs answer 404.
+/// Plays servers without a network. Each URL in the table has an answer, and any other URL answers 404. Every request
+/// is recorded.
 final class FakeWeb: Transport {
   private struct State {
     var answers: [String: (HTTPRequest) throws(EnrollError) -> HTTPResponse] = [:]
     var requests: [HTTPRequest] = []
   }
 
-  // The closures of tests are not Sendable; all access goes through the lock.
+  // The state is unchecked, because the closures of tests are not Sendable. Every access to it takes the lock.
   private let state = UncheckedState()
 
   private final class UncheckedState: @unchecked Sendable {

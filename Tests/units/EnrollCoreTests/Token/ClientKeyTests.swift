@@ -22,7 +22,7 @@ struct ClientKeyTests {
     try ClientKey(text, id: id, algorithm: algorithm, audience: audience)
   }
 
-  /// The assertions of the requests to these endpoints, checked with the key: header and claims.
+  /// Checks the assertions in the requests to these endpoints with the key; returns the header and the claims of each.
   private func assertions(
     _ provider: FakeProvider, _ endpoints: [FakeProvider.Endpoint], by key: PublicKey
   ) throws -> [(header: JSON, claims: JSON)] {
@@ -95,7 +95,7 @@ struct ClientKeyTests {
     let bench = try Bench(pushedRequests: .auto, dpop: .never)
     bench.provider.change { $0.takesPushedRequests = true }
     func process() throws -> Engine { bench.engine(clientKey: try key(try Self.pem(made))) }
-    // The device's date is wrong at the sign-in, and right later.
+    // The device's date is wrong during the sign-in, and correct later.
     bench.clock.setWall(bench.clock.wallTime().seconds + difference)
     bench.provider.change { $0.clockOffsetSeconds = -difference }
     _ = try process().failure(
@@ -108,7 +108,7 @@ struct ClientKeyTests {
       _ = try process.token()
       #expect(bench.provider.count(.token) - before <= 2)
     }
-    // The new clock difference is stored now.
+    // By now the new difference between the clocks is stored.
     bench.clock.advance(seconds: 4000)
     let before = bench.provider.count(.token)
     _ = try process().token()

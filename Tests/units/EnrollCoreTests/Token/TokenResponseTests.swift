@@ -215,7 +215,7 @@ struct TokenResponseTests {
       let id = try #require(row["id"]?.string)
       let answer = Fixture.json(try #require(row["body"]?.string), status: Int(row["status"]?.integer ?? 0))
       let error = refusal { try TokenResponse(processing: answer) }
-      // Case 7 has a date in expires_in, for which R32 uses the default; 9 and 10 have an optional member
+      // Case 7 has a date in expires_in, for which R32 uses the default; the cases 9 and 10 have an optional member
       // that is null.
       let isRead = ["oauth4webapi-token-7", "oauth4webapi-token-9", "oauth4webapi-token-10"].contains(id)
       let isAccepted = row["enrollkit"]?.string == "accept" || isRead

@@ -1,4 +1,4 @@
-// Access tokens for APIs behind the gateway: their claims, who gets one, and which key signs.
+// Tests of the access tokens for APIs behind the gateway: their claims, who gets such a token, and which key signs it.
 
 import EnrollRules
 import EnrollCrypto

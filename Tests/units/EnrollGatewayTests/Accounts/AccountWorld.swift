@@ -1,4 +1,4 @@
-// A gateway with two providers, `fake` and `other`, and users who sign in there by name.
+// A gateway with two providers, `fake` and `other`, and users who sign in at these providers by name.
 
 import EnrollRules
 import EnrollJSON
@@ -29,7 +29,7 @@ struct AccountWorld {
   var store: SQLiteStore { world.store }
   var now: UnixTime { world.clock.wallTime() }
 
-  /// Sets the user of the next answers of both providers; all users have the same e-mail address.
+  /// Sets the user who signs in next at both providers. All users have the same e-mail address.
   /// - Parameter asked: how many seconds ago the user entered the password at the provider (`auth_time`);
   ///   nil: the provider does not say.
   func person(_ name: String, sid: String? = nil, asked: Int64? = 0) {
@@ -83,7 +83,7 @@ struct AccountWorld {
     try press(browser, "/account/connect", [("provider", provider)])
   }
 
-  /// Connects an identity of this user, in all steps.
+  /// Connects an identity of this user to the account of the browser: goes through all steps.
   @discardableResult
   func connect(_ browser: TestBrowser, _ name: String, at provider: String = "other") throws -> WebResponse {
     let start = try startConnecting(browser, provider)

@@ -1,4 +1,4 @@
-// Linking, unlinking and merging with browsers: who may do it, when, and what must never happen.
+// Tests of linking, unlinking and merging accounts with a browser: who may do it, when, and what must never happen.
 
 import EnrollRules
 import EnrollJSON
@@ -22,7 +22,8 @@ struct LinkingTests {
   func connect() throws {
     let browser = world.browser("alice")
     let start = try world.startConnecting(browser)
-    // A form is not redirected to a provider: browsers would block that (CSP, form-action).
+    // The gateway does not answer the form with a redirect to the provider, because browsers would block that redirect
+    // (CSP, form-action).
     expect(start.status, is: 200)
     expect(start.header("Refresh")?.hasPrefix("0;url=https://id.example/authorize?"), is: true)
     #expect(text(start).contains("href=\"https://id.example/authorize?"))
@@ -185,7 +186,7 @@ struct LinkingTests {
     expect(browser.get("/account").status, is: 200)
     try expect(world.account("alice.work", at: "other"), is: nil)
     expect(world.world.mails.all.last?.kind, is: .identityUnlinked(provider: "other"))
-    // A form in another tab names an identity that has been removed already.
+    // The form is sent again, as from another tab: it names an identity that has been removed already.
     try expect(world.press(browser, "/account/disconnect", fields).header("Location"), is: "/account")
   }
 
@@ -235,7 +236,7 @@ struct LinkingTests {
     try expect(world.account("alice.work", at: "other"), is: world.account("alice"))
     expect(old.get("/account").header("Location"), is: "/login")
     expect(browser.get("/account").status, is: 200)
-    // The cookie of the offer is removed.
+    // The cookie with the offer to merge is removed.
     expect(browser.cookies.map { $0.name }.sorted(), is: ["__Host-enroll", GatewaySessions.proofCookie])
     expect(world.world.mails.all.map(\.kind), is: [.accountsMerged])
     // At the second attempt there is nothing to merge.
@@ -272,7 +273,7 @@ struct LinkingTests {
     let tokens = [try world.formToken(alice), try world.formToken(bob)]
     let first = alice.post("/account/merge/confirm", form: [("token", tokens[0])])
     expect(first.header("Location"), is: "/account?notice=merged")
-    // Bob's session has ended with his account.
+    // Bob's session has ended together with his account.
     expect(bob.post("/account/merge/confirm", form: [("token", tokens[1])]).header("Location"), is: "/login")
     try expect(world.account("alice"), is: world.account("bob", at: "other"))
     try expect(world.store.count("accounts"), is: 1)
@@ -280,7 +281,7 @@ struct LinkingTests {
 
   // MARK: Asking again
 
-  /// The URL that the page in `start` opens by itself (`Refresh`).
+  /// The URL to which the page in the answer `start` sends the browser by itself (`Refresh`).
   private func target(of start: WebResponse) -> String {
     String((start.header("Refresh") ?? "").dropFirst("0;url=".count))
   }

@@ -1,4 +1,4 @@
-// A directory that answers from a list, and keeps its requests.
+// A double of a directory. It answers from a list, and records its requests.
 
 import EnrollRules
 import EnrollSteps
@@ -11,7 +11,7 @@ import Testing
 @testable import EnrollGateway
 import EnrollHTTP
 
-/// Answers requests in order; a request without an answer fails the test.
+/// Answers requests with the answers of a list, in order. If no answer is left, the test fails.
 final class DirectoryDouble: Transport {
   enum Reply: Sendable {
     case answer(HTTPResponse)
@@ -29,7 +29,7 @@ final class DirectoryDouble: Transport {
   init(_ replies: [Reply]) { state.withLock { $0.replies = replies } }
 
   var requests: [HTTPRequest] { state.withLock { $0.requests } }
-  /// Each request as `METHOD path?query`, relative to the address.
+  /// Each request as `METHOD path?query`, relative to the directory's address.
   var asked: [String] {
     requests.map { "\($0.method.rawValue) \($0.url.dropFirst("https://id.example".count))" }
   }

@@ -1,5 +1,5 @@
-// Limits: the requests that one client and one user may make, on one gateway and on several, and without the
-// database.
+// Tests of the limits on the requests that one client and one user may make: on one gateway, on several gateways, and
+// without the database.
 
 import EnrollRules
 import EnrollSteps
@@ -33,7 +33,8 @@ private final class SharedCounters: LimitStore {
   func pruneLimits(at now: UnixTime) throws(StoreFailure) -> Int { 0 }
 }
 
-/// A lock for one thread. When it is first taken, it runs `waiting`, whose requests get the lock first.
+/// A lock that plays contention on one thread. When it is first taken, it runs `waiting`, so that the requests in
+/// `waiting` get the lock first.
 private final class ContendedLock: EnrollSteps.Lock {
   private let waiting: @Sendable () -> Void
   private let isFirst = Guarded(true, by: Mutex())
@@ -129,7 +130,7 @@ struct LimitTests {
     expect(granted(one, .person("Alice@example.com"), of: 7), is: 7)
     expect(granted(other, .person("alice@example.com"), of: 7), is: 3)
     let calls = store.calls
-    // This gateway now knows that the bucket is empty.
+    // The gateway knows by now that the bucket is empty, so it does not ask the store.
     expect(granted(other, .person("alice@example.com"), of: 100), is: 0)
     expect(store.calls, is: calls)
   }

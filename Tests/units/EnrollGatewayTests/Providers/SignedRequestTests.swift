@@ -1,5 +1,5 @@
-// Requests from Facebook's servers: a user wants all data from Facebook deleted, or has removed the app. Only
-// the owner of the app secret can send them, and each counts once.
+// Tests of the requests from Facebook's servers after a user has asked for the deletion of all data from Facebook, or
+// has removed the app. Only the owner of the app secret can send such requests, and each counts only once.
 
 import EnrollRules
 import EnrollCrypto
@@ -101,7 +101,7 @@ struct SignedRequestTests {
     expect(page.status, is: 200)
     #expect(text(page).contains("Your data is deleted"))
     #expect(!text(page).contains("alice") && !text(page).contains(id.text))
-    // The user may come back, with a new account.
+    // The user may come back, and then gets a new account.
     try expect(world.signIn().status, is: 303)
     try expect(owner(), isNot: id)
   }

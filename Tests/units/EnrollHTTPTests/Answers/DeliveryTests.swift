@@ -1,4 +1,4 @@
-// Responses that are late, incomplete or never sent, as a server for tests gives them to its clients.
+// Tests of responses that are late, incomplete or never sent, as a server for tests gives them to its clients.
 
 import EnrollHTTP
 import EnrollPosix
@@ -42,7 +42,7 @@ import Testing
   @Test("an answer that is delayed holds neither a thread nor another connection")
   func delay() throws {
     let application = TestApplication { Self.response(after: $0.path == "/late" ? 3_600_000 : 0) }
-    // The server has one loop and no worker, so a delay that held a thread would stop everything.
+    // The server has one loop and no worker, so a delay that blocked a thread would stop all connections.
     try withServer(application) { server in
       var late = Wire(server.port)
       late?.send(Self.get("/late"))
@@ -85,7 +85,7 @@ import Testing
 
   @Test("slow readers, many at once, each get the whole of their answer")
   func slowReaders() throws {
-    // More bytes than the kernels buffer.
+    // The body has more bytes than the kernel buffers.
     let body = [UInt8](repeating: 0x62, count: 12 << 20)
     try withServer(TestApplication { _ in WebResponse(200, body: body) }) { server in
       let wires = try (0..<6).map { _ in try #require(Wire(server.port)) }

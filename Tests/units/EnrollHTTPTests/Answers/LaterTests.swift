@@ -1,4 +1,4 @@
-// Responses that are given later, from any thread.
+// Tests of responses that the application gives later, from any thread.
 
 import EnrollSteps
 import EnrollHTTP
@@ -20,7 +20,7 @@ private actor Counter {
   private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: gateway.test\r\n\r\n" }
   private static let settings = ServerSettings(publicOrigin: "http://gateway.test")
 
-  /// Responders that were handed out and not used yet.
+  /// The responders that the server has handed out, and that were not used yet.
   private final class Kept: Sendable {
     private let responders = Guarded<[Responder]>([], by: Mutex())
     func keep(_ responder: Responder) { responders.withLock { $0.append(responder) } }
@@ -34,7 +34,8 @@ private actor Counter {
 
   @Test("an actor answers, and pipelined requests stay in order")
   func actor() async {
-    // Runs in a separate process: here other tests may hold every thread on which tasks run.
+    // The test runs in a separate process, because in this process other tests may occupy every thread on which tasks
+    // run.
     await #expect(processExitsWith: .success) {
       let counter = Counter()
       let server = try HTTPServer.start(Self.settings, answering: { await counter.answer($0) })

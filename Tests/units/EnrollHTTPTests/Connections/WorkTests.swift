@@ -1,4 +1,4 @@
-// Workers, and the end of a server.
+// Tests of the worker threads, and of the end of a server.
 
 import EnrollHTTP
 import EnrollPosix
@@ -144,8 +144,7 @@ import Testing
     let wire = try #require(Wire(server.port))
     wire.send("POST /half HTTP/1.1\r\nHost: gateway.test\r\nExpect: 100-continue\r\n\(rest)")
     if rest.isEmpty {
-      // The server does not answer these bytes, so the test only waits until the server has accepted the
-      // connection.
+      // The server does not answer these bytes, so the test can only wait until the server has accepted the connection.
       #expect(eventually { server.metrics.connectionsOpen == 1 })
     } else {
       #expect(wire.receive()?.isEmpty == false)

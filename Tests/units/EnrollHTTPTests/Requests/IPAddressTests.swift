@@ -1,4 +1,4 @@
-// Addresses, networks, and the proxies whose headers about a client are trusted.
+// Tests of addresses, of networks, and of the proxies whose headers about a client are trusted.
 
 @testable import EnrollHTTP
 import Testing

@@ -18,7 +18,7 @@ struct MalformedRequest: CustomTestStringConvertible, Sendable {
 
   var testDescription: String { name }
 
-  /// Whether the request exceeds a limit before its head ends.
+  /// Whether the request has no end, so that it must exceed a limit before its head ends.
   var neverEnds: Bool { name.hasSuffix("never ends") || name.hasSuffix("never end") }
 
   private static let host = "Host: gateway.test\r\n"
@@ -158,7 +158,7 @@ struct MalformedRequest: CustomTestStringConvertible, Sendable {
     header("a GET with chunks", 400, "Transfer-Encoding: chunked\r\n"),
   ]
 
-  /// Requests in which a lenient parser finds other framing or other headers than a strict parser.
+  /// Requests for which a lenient parser finds another framing or other headers than a strict parser does.
   private static let hidden = [
     post("NUL behind chunked", 400, "Transfer-Encoding: chunked\u{0}\r\n", "0\r\n\r\n"),
     post("NUL in the length", 400, "Content-Length: 5\u{0}\r\n"),

@@ -1,5 +1,5 @@
-// Mutated requests: no request that is hidden in a body may reach the application, no request may be read in
-// two ways, and none may harm the server.
+// Tests with mutated requests: no request that is hidden in a body may reach the application, no request may be read in
+// two ways, and no request may harm the server.
 
 @testable import EnrollHTTP
 import Foundation
@@ -72,7 +72,7 @@ import Testing
       }
       counts[whole.requests.count, default: 0] += 1
     }
-    // Each kind occurred: refused at once, refused after the first request, and not refused.
+    // Each kind of input occurred: refused at once, refused after its first request, and not refused.
     #expect((0...2).allSatisfy { counts[$0] ?? 0 > 100 })
   }
 
@@ -97,7 +97,7 @@ import Testing
         for _ in 0...random.below(3) { bytes += Array(Self.seeds[random.below(Self.seeds.count)].utf8) }
         for _ in 0..<random.below(8) { Self.mutate(&bytes, &random) }
         let wire = try #require(Wire(server.port))
-        // Sends the bytes in pieces; some clients stop in the middle, some leave, some never read.
+        // Sends the bytes in pieces; some clients stop in the middle, some disconnect, some never read the response.
         var start = 0
         while start < bytes.count {
           let next = min(bytes.count, start + 1 + random.below(200))
@@ -136,7 +136,7 @@ import Testing
       let end = min(request.count, place + 1 + random.below(40))
       request.insert(contentsOf: request[place..<end], at: starts[random.below(starts.count)])
     default:
-      // A line moves up or down.
+      // This mutation moves a line up or down.
       let start = starts[random.below(starts.count)]
       let end = request[start...].firstIndex(of: 0x0A).map { $0 + 1 } ?? request.count
       let line = Array(request[start..<end])
@@ -146,7 +146,7 @@ import Testing
   }
 }
 
-/// The parser's result for bytes that come in pieces, as a connection passes them on.
+/// The parser's result for bytes that it gets in pieces, as from a connection.
 private struct Reading: Equatable {
   var requests: [String] = []
   var isRefused = false
@@ -186,7 +186,7 @@ private struct Reading: Equatable {
   }
 }
 
-/// A generator with the same numbers on every machine.
+/// A random number generator that makes the same numbers on every machine.
 struct SplitMix {
   var state: UInt64
 

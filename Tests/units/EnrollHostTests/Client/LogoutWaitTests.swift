@@ -44,7 +44,7 @@ struct LogoutWaitTests {
       return client
     }
 
-    /// Begins a logout; returns the redirect with which the browser comes back.
+    /// Begins a logout; returns the redirect URL with which the browser will come back.
     func leave(_ client: Client) throws -> String {
       let out = try client.beginLogout(localOnly: false, until: .distantFuture, cancellation: nil)
       expect(out.providerTold, is: .queued)

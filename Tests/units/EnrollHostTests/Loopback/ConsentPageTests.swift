@@ -7,7 +7,7 @@ import Expectations
 import Foundation
 import Testing
 
-/// The question in the browser before a sign-in at a resource.
+/// Tests of the question that the browser shows before a sign-in at a resource.
 @Suite(.timeLimit(.minutes(5))) struct ConsentPageTests {
   @Test("a user who thinks for a while before each click is answered")
   func slowUser() throws {
@@ -21,7 +21,7 @@ import Testing
       _ = try? page.answer(until: .distantFuture, clock: clock, cancellation: cancellation)
       done.signal()
     }
-    // The thread is usually, but not each time, inside the wait when the clock moves on.
+    // The loop is needed, because when the clock moves on, the thread is usually inside the wait, but not each time.
     for _ in 0..<20 {
       #expect(RawClient.get(url.path, port: port).hasPrefix("HTTP/1.1 200"))
       clock.advance(seconds: 6)

@@ -1,4 +1,4 @@
-// A provider on the network, and a middlebox in front of it that answers in its place when a test says so.
+// A provider on the network, and a middlebox in front of it, which answers instead of the provider when a test says so.
 
 @testable import EnrollPosix
 import EnrollRules
@@ -57,7 +57,7 @@ final class Middlebox: Sendable {
     }
   }
 
-  /// The number of requests that got this answer.
+  /// The number of requests that got the set answer.
   var visits: Int { state.withLock { $0.visits } }
 
   private static func serve(_ connection: RawConnection, _ provider: FakeProvider, _ state: Guarded<State>) {

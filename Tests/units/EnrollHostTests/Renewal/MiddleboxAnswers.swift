@@ -1,5 +1,5 @@
-// The answers that proxies, load balancers, captive portals, firewalls and caches give in a provider's place,
-// and the answers of a provider that they change: one row each.
+// The answers that proxies, load balancers, captive portals, firewalls and caches give in a provider's place, and
+// answers of a provider that these devices have changed. Each answer is one row.
 
 @testable import EnrollPosix
 import Foundation

@@ -24,7 +24,8 @@ struct MiddleboxTests {
       $0.requiresConfirmation = false
       $0.allowsLoopbackHTTP = true
     }
-    // The grace period is long: a renewal whose answer was lost is repeated a minute later, and much later.
+    // The provider accepts a used refresh token for a long time, because a renewal whose answer was lost is repeated a
+    // minute later, and again much later.
     box.provider.change { settings in
       settings.graceSeconds = 1_000_000_000
       settings.documentHeaders = [HTTPHeader("Cache-Control", "max-age=60")]
@@ -44,7 +45,7 @@ struct MiddleboxTests {
     let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
     _ = try client.resume(
       box.provider.signIn(at: begun.action.url ?? ""), until: .distantFuture, cancellation: nil)
-    // The later tokens have expired when they are requested again.
+    // Tokens from now on live so briefly that they have expired when they are requested again.
     box.provider.change { $0.lifetime = .integer(30) }
   }
 
@@ -88,7 +89,7 @@ struct MiddleboxTests {
     try signIn(client)
     let leaver = try place == .revocation ? self.client(store, "leaver") : nil
     if let leaver {
-      // The tokens of a user who stays signed in are not revoked.
+      // Another user signs in here, because the tokens of a user who stays signed in are not revoked.
       box.provider.change { $0.subject = "bob" }
       try signIn(leaver)
       box.provider.change { $0.subject = "alice" }
@@ -104,7 +105,7 @@ struct MiddleboxTests {
     defer { box.answer(nil, at: place) }
     for _ in 1...2 {
       if case .reauthenticate(let reason, _) = try client.now() { return "signed out: \(reason)" }
-      // A renewal does not request documents that are known. Another sign-in does.
+      // A renewal does not request documents that are already known, but another sign-in does.
       if place == .discovery || place == .keys { try? signIn(client) }
       if place == .userinfo { _ = try? client.userinfo(until: .distantFuture, cancellation: nil) }
       if let leaver {

@@ -13,7 +13,7 @@ struct RenewalTLSTests {
   enum Fault: String, CaseIterable {
     case expired, otherHost, selfSigned, plain, silent, closedInHandshake, resetInHandshake, cutAfterHandshake
 
-    /// Whether a second try of the same renewal could not help.
+    /// Whether the fault is permanent, so that a second try of the same renewal cannot help.
     var isFinal: Bool { [.expired, .otherHost, .selfSigned, .plain].contains(self) }
   }
 

@@ -1,5 +1,5 @@
-// Weeks of renewals (reliability.md, How it is shown). `store-probe` does the work, because no other code
-// uses that process's memory and descriptors.
+// Weeks of renewals (reliability.md, How it is shown). A separate process, `store-probe`, does the work, because no
+// other code uses the memory and descriptors of that process.
 
 import EnrollTesting
 import Expectations
@@ -11,8 +11,8 @@ import Testing
 struct SoakTests {
   private let folder = TestFolder()
 
-  /// Tokens that live for 300 s, 10 accounts, one fault in a hundred requests; the date is moved by hours and
-  /// years, and past 2038; the device sleeps and restarts.
+  /// The test has 10 accounts with tokens that live for 300 s, and a fault in one of a hundred requests. The date is
+  /// moved by hours and years, and past 2038; the device sleeps and restarts.
   @Test("nobody is signed out, no clock costs more than one renewal, nothing is left open, no memory is lost")
   func month() async throws {
     try await aside {
@@ -26,7 +26,7 @@ struct SoakTests {
         if parts.count == 2 { figures[parts[0]] = Int(parts[1]) }
       }
       expect(figures["lost"], is: 0)
-      // The timers' thread has one open descriptor while a timer is set.
+      // One descriptor may be open: the thread of the timers has it while a timer is set.
       #expect((0...1).contains(figures["opened"] ?? -1))
       expect(figures["jumps"], is: 9)
       #expect((figures["faults"] ?? 0) > 0)

@@ -1,11 +1,11 @@
-// A private authority, made by the openssl command, and an HTTPS server that presents one of its
+// A private certificate authority, made with the openssl command, and an HTTPS server that presents one of its
 // certificates.
 
 import Expectations
 import Foundation
 
-/// Two authorities. The first has signed a good certificate, a certificate for another host and a certificate
-/// that has expired.
+/// Two certificate authorities. The first has signed a good certificate, a certificate for another host, and a
+/// certificate that has expired.
 final class Certificates: Sendable {
   enum Kind: String {
     case good, otherHost, expired
@@ -13,7 +13,7 @@ final class Certificates: Sendable {
     case stranger
   }
 
-  /// Made once for the test run.
+  /// The certificates for all tests. They are made once in a test run.
   static let shared = Result { try Certificates() }
 
   private let folder: URL
@@ -102,14 +102,15 @@ enum CleanUp {
   }
 }
 
-/// Serves until the object is released.
+/// A server that runs until this object is released.
 final class TLSServer: @unchecked Sendable {
   // Unchecked: the process is only started and ended here.
   let port: Int
   private let process = Process()
   private let input = Pipe()
 
-  /// - Parameter body: the body of every response; nil: the numbers of the connection and of the request.
+  /// - Parameter body: the body of every response; nil: the body has the number of the connection and the number of the
+  ///   request.
   init(
     _ certificates: Certificates, _ kind: Certificates.Kind, answering body: String? = nil,
     wantsClientCertificate: Bool = false

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EnrollHost
 
-/// A stopped process uses up no timeout.
+/// Tests that time in which a process is stopped does not count toward a timeout.
 @Suite struct RunningTimeTests {
   private static let second: Int64 = 1_000_000_000
 

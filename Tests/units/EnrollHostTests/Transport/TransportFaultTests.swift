@@ -5,12 +5,12 @@ import EnrollPosix
 import Expectations
 import Testing
 
-/// The faults of a server with plain http on loopback.
+/// Tests of the transport with faults of a server that speaks plain http on a loopback address.
 @Suite struct TransportFaultTests {
   private let transport = CurlTransport(.init(allowsLoopbackHTTP: true))
   private static let secret = "s3cr3t-in-the-path"
 
-  /// The error of a request to a server that runs `script`.
+  /// The error that a request to a server gets if the server runs `script`.
   private func failure(
     _ transport: CurlTransport? = nil, limit: Int = HTTPRequest.defaultResponseLimit,
     _ script: @escaping @Sendable (RawConnection) -> Void
@@ -288,7 +288,7 @@ import Testing
   }
 }
 
-/// Holds a request's thread once, as SIGSTOP would. It cancels nothing.
+/// A cancellation that never cancels, but can hold the thread of a request once, as SIGSTOP would.
 private final class Stop: Cancellation {
   private let flag = CancellationFlag()
   private let holds = Guarded<[@Sendable () -> Void]>([], by: Mutex())

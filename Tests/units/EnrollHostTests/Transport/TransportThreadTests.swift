@@ -8,7 +8,7 @@ import Testing
 
 @testable import EnrollHost
 
-/// The transport with threads, cancellation and fork.
+/// Tests of the transport with threads, cancellations and fork.
 @Suite struct TransportThreadTests {
   @Test("a request that waits for its answer ends as soon as it is cancelled", .timeLimit(.minutes(10)))
   func cancelledWhileWaiting() throws {
@@ -129,7 +129,7 @@ import Testing
   }
 }
 
-/// Is never cancelled; counts the hooks that are added and removed.
+/// A cancellation that is never cancelled. It counts the hooks that are added and removed.
 private final class CountingCancellation: Cancellation {
   let counts = Guarded((made: 0, removed: 0), by: Mutex())
   var isCancelled: Bool { false }
@@ -144,7 +144,7 @@ private final class CountingCancellation: Cancellation {
   func removeHook(_ ticket: Int) { counts.withLock { $0.removed += 1 } }
 }
 
-/// fork(2), which Swift's import of the C library hides for good reasons.
+/// Calls fork(2). Swift's import of the C library hides this function for good reasons.
 private enum Fork {
   static func call() -> pid_t {
     typealias Function = @convention(c) () -> pid_t

@@ -1,5 +1,5 @@
-// Sealed data opens with the same key, for the same purpose, unchanged; everything else is refused with its
-// own error.
+// Tests that sealed data can be opened if they are unchanged, and only with the same key and for the same purpose.
+// Anything else is refused, with a separate error for each case.
 
 @testable import EnrollPosix
 @testable import EnrollStore
@@ -30,7 +30,7 @@ struct SealedFormatTests {
     code { () throws(EnrollError) in _ = try SealedFormat.open(file, tag: tag, keys: keys) }
   }
 
-  /// Corrects the checksum. For this, an attacker needs to know only the format, not the key.
+  /// The file with a corrected checksum. An attacker can do this, because it needs only the format, not the key.
   private static func withChecksum(_ file: [UInt8]) throws -> [UInt8] {
     var file = file
     let checksum = try Digest.sha256.hash(Array(file[..<152]))

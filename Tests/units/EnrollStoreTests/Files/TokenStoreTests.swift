@@ -1,4 +1,4 @@
-// The guarantees of every store (TokenStore), in memory and on disk.
+// Tests of the guarantees that every TokenStore gives: for the store in memory and for the store on disk.
 
 @testable import EnrollPosix
 @testable import EnrollStore

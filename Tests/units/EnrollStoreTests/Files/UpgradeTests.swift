@@ -1,6 +1,6 @@
-// The store of an older program is read without a change. The next save writes the new format, and nothing is
-// lost. The store of a newer program is refused with an error, and is not changed. Here the present program
-// plays the older program; InterruptionTests tests upgrades that are interrupted.
+// The store of an older program is read without a change. The next save writes the new format, and nothing is lost. The
+// store of a newer program is refused with an error, and is not changed. In these tests the current program plays the
+// older program. InterruptionTests tests upgrades that are interrupted.
 
 @testable import EnrollPosix
 @testable import EnrollStore
@@ -50,8 +50,8 @@ extension StoreForms {
     StoreForm(name, newest: newest, (0..<steps).map { _ in { .success(mark($0)) } })
   }
 
-  /// Puts a plus before the text of the member `key`. `place` names the member's object, or a list of objects
-  /// that have the member; nil: the member is in `old` itself.
+  /// Puts a plus sign before the text of the member `key`. `place` names the object that has this member, or a list of
+  /// such objects. If `place` is nil, the member is in `old` itself.
   private static func marked(_ old: JSONObject, _ place: String?, _ key: String) -> JSONObject? {
     var new = old
     guard let place else {
@@ -191,8 +191,8 @@ struct UpgradeTests {
     let pin = Secret("2468")
     try folder.filled().setPIN(pin, .default)
     for _ in 1...2 {
-      // Each call counts a try. The first call writes the outer document in the new format, but its sealed
-      // part keeps the old format.
+      // Each call counts as a try of the PIN. The first call writes the outer document in the new format, but its
+      // sealed part keeps the old format.
       try expect(open(.later(1, .account)).usePIN(Secret("0000"), .default, to: .unlock).outcome, is: .wrong)
     }
     for _ in 1...2 {

@@ -1,4 +1,4 @@
-"""The base of every exception of this package."""
+"""The base class of every exception of this package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class EnrollError(Exception):
     """
 
     status: str = "internal"
-    """The status by name, as in the manifest: `storeLocked`."""
+    """The name of the status, as in the manifest, such as `storeLocked`."""
 
     code: int = 0
     """The number of the status in the C API; 0 for an error that only this package has."""
@@ -85,7 +85,7 @@ class EnrollError(Exception):
 
 
 def _again(kind: Type[EnrollError], message: str) -> EnrollError:
-    """Makes the exception again when it is unpickled."""
+    """Makes an exception again when it is unpickled."""
     return kind(message)
 
 

@@ -194,7 +194,7 @@ class Parts:
         self._failures: Dict[str, _Failure] = {}
 
     def worked(self, part: Part) -> None:
-        """Forgets the earlier failures of this part: they are not the cause of later errors."""
+        """Forgets the earlier failures of this part, because they are not the cause of later errors."""
         self._failures.pop(part, None)
 
     def failed(self, part: Part, failure: BaseException, means: str, told: Optional[str] = None) -> None:
@@ -206,7 +206,7 @@ class Parts:
         """Returns the error. If an exception of the program's own transport or secret store caused it, that exception
         becomes its `__cause__`."""
         for part, (exception, means, told) in list(self._failures.items()):
-            # The failure is kept until the part works again, because one failure may fail many calls.
+            # The failure is kept until the part works again, because one failure may make many calls fail.
             reason = error.__cause__.status if isinstance(error.__cause__, EnrollError) else None
             is_about_keys = part == "transport" and error.status == "keysUnavailable"
             if told in (error.status, reason) or is_about_keys:
@@ -243,7 +243,7 @@ def explaining(parts: Optional[Parts]) -> ContextManager[None]:
 
 
 class _Mark:
-    """Marks that the program's own code runs now, for the library or a daemon."""
+    """A mark that says that the program's own code is running for a library or a daemon."""
 
     def __init__(self, owner: object) -> None:
         self.owner = owner
@@ -255,13 +255,14 @@ _serving: ContextVar[Optional[_Mark]] = ContextVar("enrollkit_serving", default=
 
 @contextlib.contextmanager
 def serving(owner: object) -> Iterator[None]:
-    """Marks that the program's own code runs for `owner`."""
+    """Marks, inside the block, that the program's own code runs for `owner`."""
     mark = _Mark(owner)
     token = _serving.set(mark)
     try:
         yield
     finally:
-        # A task that the program's code started has a copy of the context, and sees this mark.
+        # The mark must also be ended: a task that the program's code started has a copy of the context, and still sees
+        # this mark.
         mark.is_over = True
         _serving.reset(token)
 

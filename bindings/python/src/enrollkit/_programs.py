@@ -22,7 +22,8 @@ LEVELS = {
 
 
 def find(path: Optional[StorePath]) -> str:
-    """The program: the given path, else $ENROLLD, else the program in the wheel, else the one in $PATH.
+    """The path of enrolld: the given path, else $ENROLLD, else the program in the wheel, else the program in
+    $PATH.
 
     Raises:
         EnrollLibraryError: it was not found.

@@ -1,7 +1,7 @@
-"""Errors about a configuration name its keys as Python spells them, even if the key is missing.
+"""Makes errors about a configuration name its keys as Python spells them, even if the key is missing.
 
-The library names a key in the spelling of the configuration that it got. If no key in it shows a spelling, the library
-names `clientId`; a Python program looks for `client_id`.
+The library names a key in the spelling of the configuration that it got. If the configuration has no key that
+shows its spelling, the library names `clientId`, but a Python program would look for `client_id`.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class _Session(Protocol):
 
 
 class _Answer:
-    """An outcome that any thread may set."""
+    """An awaitable outcome, which any thread may set."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -107,7 +107,7 @@ class _Answer:
 
     def settle(self, outcome: Outcome) -> None:
         """Sets the outcome. May be called on another thread."""
-        # The loop may have been closed in the meantime: then nothing waits any more.
+        # The loop may have been closed in the meantime: then nobody waits for the outcome any more.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.settle_here, outcome)
 
@@ -202,8 +202,8 @@ def _threaded(transport: AsyncTransport, owner: object) -> Transport:
     return send
 
 
-# Seconds between two checks whether the call still needs the response. The checks are needed because the library does
-# not report it.
+# The seconds between two checks whether the call still needs the response. The checks are needed, because the library
+# does not report when the call stops waiting.
 _LOOK = 0.1
 
 
@@ -212,14 +212,15 @@ async def _awaited(answer: Awaitable[HTTPResponse], owner: object) -> Union[HTTP
         try:
             return await answer
         except Exception as failure:
-            # The exception is wrapped, because a future would replace some exceptions with others.
+            # The exception is wrapped, because a future replaces some exceptions by other exceptions.
             return _Raised(failure)
 
 
 class _Raised:
     """An exception of the program's own code, on its way between a thread and the loop.
 
-    A task that raised the SystemExit or KeyboardInterrupt of a thread would end its loop.
+    It is passed on as a value: a task that raised the SystemExit or KeyboardInterrupt of a thread would end
+    the event loop.
     """
 
     def __init__(self, failure: BaseException) -> None:
@@ -273,7 +274,7 @@ class _LibrarySession:
         self._native.subscribe(listener)
 
     async def close(self) -> None:
-        # Closing waits for a renewal that was sent.
+        # Closing runs in a thread, because it waits for a renewal that was sent.
         await _in_a_thread(self._native.close)
 
 
@@ -500,8 +501,8 @@ class Daemon(AsyncCoreCommands):
             self._write(self._conversation.request("client.close", {"client": client}, lambda _: None)[1])
 
     def _keep(self, task: asyncio.Task[None]) -> None:
-        """Keeps a reference to the task, because the loop itself does not keep a task from being
-        collected as garbage."""
+        """Keeps a reference to the task. Without it, the task could be garbage-collected, because the event
+        loop keeps no strong reference."""
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
 
@@ -513,8 +514,8 @@ class Daemon(AsyncCoreCommands):
     async def _answer(self, question: Question) -> None:
         work = asyncio.ensure_future(self._asked(question))
         try:
-            # This waits for a separate task, so that a cancellation of this task differs from one by the program's
-            # own code.
+            # The program's code runs in a separate task, so that a cancellation of this task can be told from a
+            # cancellation by the program's own code.
             await asyncio.wait({work})
         except asyncio.CancelledError:
             work.cancel()
@@ -555,7 +556,7 @@ class Daemon(AsyncCoreCommands):
                     value = question.ask()
                 except BaseException as failure:
                     value = _Raised(failure)
-            # The loop may have been closed in the meantime: then nothing waits any more.
+            # The loop may have been closed in the meantime: then nobody waits for the result any more.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(settle, value)
 
@@ -589,7 +590,8 @@ class Daemon(AsyncCoreCommands):
 
 
 def _is_coroutine(transport: object) -> bool:
-    # The transport may also be a method, or an object whose `__call__` is a coroutine function.
+    # The transport is a function, a method, or an object. For an object, `__call__` decides whether it is a coroutine
+    # function.
     called = transport if inspect.isroutine(transport) else type(transport).__call__
     return inspect.iscoroutinefunction(transport) or inspect.iscoroutinefunction(called)
 
@@ -639,13 +641,14 @@ class _DaemonSession:
         if was_closed or self._daemon._owner != os.getpid():
             return
         self._conversation.stop_listening(self._client)
-        # The daemon has ended or was closed, and the client with it.
+        # An error is ignored: the daemon has ended or was closed, and then the client has ended, too.
         with contextlib.suppress(EnrollError):
             await self._daemon._ask("client.close", {"client": self._client}, None)
 
     def abandon(self) -> None:
         self._conversation.stop_listening(self._client)
-        # The loop may have been closed in the meantime, and the daemon's input with it.
+        # An error is ignored: the loop may have been closed in the meantime, and then the daemon's input is closed,
+        # too.
         if not self._is_closed and self._daemon._owner == os.getpid() and self._daemon._loop is not None:
             with contextlib.suppress(RuntimeError):
                 self._daemon._loop.call_soon_threadsafe(self._daemon._close_client, self._client)
@@ -721,7 +724,7 @@ class EventStream(Single):
     def _listen(self, name: str, parameters: Dict[str, Any]) -> None:
         event = event_of(name, parameters)
         if self._loop is not None:
-            # The loop may have been closed in the meantime: then nothing waits any more.
+            # The loop may have been closed in the meantime: then nobody waits for events any more.
             with contextlib.suppress(RuntimeError):
                 if name == NO_MORE:
                     self._loop.call_soon_threadsafe(self.close)
@@ -903,14 +906,15 @@ class Client(AsyncClientCommands):
                 # The transaction is still pending, and the error says so.
                 raise
             except BaseException:
-                # Cancelling only reports to the core that nobody waits any more: if it fails, nothing is lost.
+                # An error is ignored: the cancellation only tells the core that nobody waits any more.
                 with contextlib.suppress(EnrollError):
                     await self.cancel(transaction=transaction)
                 raise
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
         answer = confirm(state.profile)
-        # The answer names the transaction whose profile was shown: another sign-in may have arrived meanwhile.
+        # The confirmation names the transaction whose profile was shown, because another sign-in may have arrived in
+        # the meantime.
         if check_confirmed(await answer if inspect.isawaitable(answer) else answer):
             return await self.confirm(transaction=state.transaction)
         await self.retry(transaction=state.transaction)

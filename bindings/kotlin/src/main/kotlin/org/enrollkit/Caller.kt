@@ -1,4 +1,4 @@
-// The base of the generated commands: it calls a command by name, in either core.
+// The base of the generated commands. It calls a command by its name, in either core: the C library or the daemon.
 
 package org.enrollkit
 
@@ -16,14 +16,14 @@ import kotlinx.serialization.json.put
 /** How the core runs a command. A command that only reads memory needs no other thread. */
 internal enum class Kind { MEMORY, PARKED, BLOCKING, WAITING }
 
-/** A client of a core, or the core itself for commands that need no client. A port knows neither
- *  [EnrollClient] nor [Enroll]. */
+/** A client of a core, or the core itself for commands that need no client. A port has no reference to an
+ * [EnrollClient] or an [Enroll]. */
 internal interface Port {
   val isClient: Boolean
 
   suspend fun call(command: String, kind: Kind, timeout: Duration?, parameters: Parameters): JsonObject
 
-  /** A fresh token from memory, on this thread; null if there is none in memory. */
+  /** A fresh token from memory, without another thread; null if there is no fresh token in memory. */
   fun quickToken(minimumLifetime: Duration): AccessToken? = null
 
   suspend fun subscribe()
@@ -40,11 +40,12 @@ internal fun requireOpen(isClosed: AtomicBoolean, what: String) {
   if (isClosed.get()) throw EnrollException(Status.HANDLE, "this $what is closed", "client")
 }
 
-/** Owns a port, and closes the port once this object is unreachable. While this object is reachable, so is [keeps]. */
+/** Owns a port, and closes the port once this object is unreachable. While this object is reachable, [keeps]
+ * is reachable, too. */
 internal class Caller(private val port: Port, private val keeps: Any? = null) {
   private val watch = Reaper.watch(this, port::close)
 
-  /** Written after each call, so that a waiting call keeps this object reachable. */
+  /** A field that is written after each call: so this object stays reachable while a call waits. */
   @Volatile private var lastCommand = ""
 
   suspend fun call(
@@ -85,7 +86,7 @@ internal class Caller(private val port: Port, private val keeps: Any? = null) {
   }
 }
 
-/** Marks the coroutines in which a host's transport runs, on whatever thread. */
+/** Marks the coroutines that run a host's transport. The mark does not depend on their thread. */
 internal object InsideTransport : CoroutineContext.Element, CoroutineContext.Key<InsideTransport> {
   override val key: CoroutineContext.Key<*> get() = this
 }
@@ -117,7 +118,7 @@ internal class Parameters {
 
   val hasHostKeys: Boolean get() = givenKeys.values.any { it is Keys.Host }
 
-  /** All parameters as JSON. One word replaces a secret store of the host's own. */
+  /** All parameters as JSON. If the host has its own secret store, one word replaces it. */
   fun json(): JsonObject {
     val all = members + givenKeys.mapValues { (_, keys) -> keys.encode() }
     return JsonObject(all).also { refuseUnreadable(it, 1) }

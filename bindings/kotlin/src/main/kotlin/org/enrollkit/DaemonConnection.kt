@@ -65,13 +65,14 @@ internal class DaemonConnection private constructor(private val process: Process
   }
 
   /**
-   * Ends the daemon in order: the daemon first stores renewals that were sent. If the daemon may still have to send
-   * requests to this program, it gets a signal, and its input stays open for this program's answers until the daemon's
-   * output ends. Otherwise its input is closed, which ends the daemon.
+   * Ends the daemon properly: before it ends, the daemon stores the results of renewals that were sent. If
+   * the daemon may still have to send requests to this program, it gets a signal, and its input stays open
+   * for this program's answers until the daemon's output ends. Otherwise its input is closed, which ends the
+   * daemon.
    */
   fun close() {
     if (!isClosing.compareAndSet(false, true)) return
-    // Not Process.destroy, which closes the pipes, too.
+    // ProcessHandle.destroy is called, because Process.destroy would also close the pipes.
     if (host.isNeeded) process.toHandle().destroy() else outgoing.put(LAST)
     if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) process.destroyForcibly().waitFor()
   }

@@ -1,7 +1,7 @@
 // Serves the daemon's requests for HTTP and secrets (docs/json-rpc.md, What the daemon asks its host).
 //
 // The thread that reads from the daemon passes each request on and continues. The host's code runs on a few other
-// threads; each request is answered once, unless the daemon has cancelled it or has ended.
+// threads. Each request gets one answer, unless the daemon has cancelled the request or has ended.
 
 package org.enrollkit
 
@@ -35,16 +35,16 @@ import kotlinx.serialization.json.putJsonObject
 
 /** The program's own transport and secret store, for one client or for one command. */
 internal class Served(val transport: HostTransport?, val secrets: HostSecrets?) {
-  /** The number of requests so far. */
+  /** The number of requests that the daemon has sent so far. */
   val asked = AtomicInteger()
 }
 
-/** @param post sends a message; throws an [EnrollException] if it is too long. Never waits. */
+/** @param post sends a message; throws an [EnrollException] if it is too long. It never waits. */
 internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonObject) -> Unit) {
   private val work = CoroutineScope(SupervisorJob() + Dispatchers.Default)
 
-  // Separate limits, so that the host's code does not occupy the program's threads of Dispatchers.IO. There are two, so
-  // that blocking HTTP requests do not delay requests for secrets.
+  // Separate limits, so that the host's code does not occupy the program's threads of Dispatchers.IO. There are two
+  // limits, so that HTTP requests that block do not delay requests for secrets.
   private val senders = Dispatchers.IO.limitedParallelism(SENDERS) + InsideTransport
   private val keepers = Dispatchers.IO.limitedParallelism(KEEPERS)
 
@@ -83,8 +83,8 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     }
   }
 
-  /** Releases a closed client once it has sent no request for a while: a renewal that was sent may
-   *  still need requests. */
+  /** Releases a closed client once the daemon has sent no request for it for a while: a renewal that was sent
+   * may still need requests. */
   fun closed(client: String) {
     val served = synchronized(clients) { clients[client] } ?: return
     work.launch {
@@ -96,10 +96,11 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     }
   }
 
-  /** Runs a command about a store to its end. The daemon's requests for it name no client, so only one such command
-   * runs at a time.
+  /** Runs a command about a store to its end. The daemon's requests for such a command name no client, so
+   * only one such command runs at a time.
    *
-   * @throws EnrollException [Status.REENTRANT]: a secret store made this call, perhaps inside such a command
+   * @throws EnrollException [Status.REENTRANT]: the program's secret store made this call, perhaps inside
+   * such a command
    */
   suspend fun <T> serving(secrets: HostSecrets, run: suspend () -> T): T {
     if (HostSecrets.isHere) {
@@ -134,7 +135,7 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     job.start()
   }
 
-  /** The daemon no longer waits for the answer to that request. */
+  /** Stops working on a request, because the daemon no longer waits for its answer. */
   fun giveUp(id: JsonElement) {
     questions[id]?.job?.cancel()
   }
@@ -229,8 +230,8 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     const val SENDERS = 64
     const val KEEPERS = 16
 
-    /** How long requests of a closed client are still answered after its last one; the requests of one renewal are only
-     * milliseconds apart. */
+    /** How long after the last request of a closed client its requests are still answered; the requests of
+     * one renewal are only milliseconds apart. */
     val SILENCE = 5.seconds
     const val METHOD_NOT_FOUND = -32601
     const val FIRST_OWN = -32000
@@ -286,7 +287,8 @@ private val INTERNAL = with(Status.INTERNAL) {
   )
 }
 
-/** The core reads every header with one of these names, and only the first header with any other name. */
+/** The names of headers that may occur several times: the core reads all headers with such a name, but only
+ * the first header with any other name. */
 private val LISTS = setOf("cache-control", "www-authenticate")
 
 /** The response as the daemon reads it: each header name occurs once. */

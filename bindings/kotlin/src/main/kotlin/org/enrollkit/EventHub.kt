@@ -35,7 +35,7 @@ internal class EventHub {
   }
 
   fun tell(event: Event) {
-    // The channels have no limit: a slow listener delays nothing.
+    // The channels are unlimited, so a slow listener does not delay other listeners.
     listeners.forEach { it.trySend(event) }
   }
 

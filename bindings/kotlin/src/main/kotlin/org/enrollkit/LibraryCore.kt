@@ -59,7 +59,7 @@ internal class LibraryCore(override val log: EnrollLog?) : Core {
     val client = try {
       Native.clientNew(texts, numbers)
     } catch (fault: Throwable) {
-      // C may have released these objects already; then this does nothing.
+      // The C library may have released these objects already; then these calls do nothing.
       Native.hosts.remove(host)
       secrets.forget()
       throw fault
@@ -73,7 +73,7 @@ internal class LibraryCore(override val log: EnrollLog?) : Core {
   }
 }
 
-/** A key provider in the form that C reads: two texts and three numbers. */
+/** A key provider in the form that the C code reads: two texts and three numbers. */
 private class HostKeys(keys: Keys?, log: EnrollLog?) {
   private val host = if (keys is Keys.Host) Native.hosts.add(HostSecrets(keys.secrets, log)) else 0
   val texts = arrayOf((keys as? Keys.File)?.path?.toUtf8("file"), (keys as? Keys.Passphrase)?.text?.toUtf8("passphrase"))
@@ -133,7 +133,7 @@ private class LibraryPort(
     try {
       val result = Native.storeCall(operation, texts, longArrayOf(*keys.numbers, *newKeys.numbers, newDataKey))
       return when (command) {
-        // The daemon returns the new provider of the key; C does not.
+        // The name of the new key provider is added here, because the daemon returns it, but the C function does not.
         "store.rekey" -> JsonObject(mapOf("provider" to JsonPrimitive(nameOf(parameters.keysNamed("newKeys")))))
         else -> if (result.isEmpty()) JsonObject(emptyMap()) else parsing(result, command)
       }
@@ -154,7 +154,7 @@ private class LibraryPort(
   }
 
   private companion object {
-    /** The commands, in the order of the numbers in enroll_jni.c. */
+    /** The commands about stores. The position of a command is its number in enroll_jni.c. */
     val STORE_COMMANDS = listOf("accounts.list", "accounts.remove", "installation.reset", "store.diagnose", "store.rekey")
   }
 }
@@ -182,8 +182,8 @@ private class RecentToken(private val changes: Int) {
   fun isCurrent(changes: Int): Boolean = changes == this.changes && System.currentTimeMillis() - began in 0..100
 }
 
-/** The token in an answer of `token.access`, if it is valid and expires; otherwise null. A stand-in
- *  token never expires. */
+/** The token in an answer of `token.access`, if the token is valid and has an expiry; otherwise null. A
+ * stand-in token never expires. */
 private fun lasting(json: JsonObject): AccessOutcome.Valid? =
   if (json.textOrNull("outcome") == "valid" && json.find("expiresAt") != null) AccessOutcome.Valid.decode(json) else null
 
@@ -198,12 +198,14 @@ private class LibraryClientPort(
   @Volatile private var subscription = 0L
 
   /**
-   * The session's own token, with its scopes, as the command `token.access` returned it last. If the C function returns
-   * another token, [quickToken] returns null, and the command runs on a thread that it may block by reading files.
+   * The session's own token, with its scopes, as the command `token.access` returned it last. If the C
+   * function returns another token, [quickToken] returns null, and the command runs on another thread,
+   * because reading files may block that thread.
    */
   @Volatile private var known: AccessOutcome.Valid? = null
 
-  /** Counts the commands of this client, because any command may change the token. */
+  /** The number of commands that this client has run. It shows whether the token may have changed, because
+   * any command may change it. */
   private val changes = AtomicInteger()
   @Volatile private var recent: RecentToken? = null
 

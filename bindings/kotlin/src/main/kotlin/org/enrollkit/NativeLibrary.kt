@@ -41,13 +41,14 @@ internal object NativeLibrary {
 
   @Suppress("UnsafeDynamicallyLoadedCode")
   private fun loadFrom(directory: File) {
-    // The core is loaded first: the JNI library needs it, and the system would search its own folders for it.
+    // The core (libenroll) is loaded first: the JNI library needs it, and otherwise the system would search for it only
+    // in its own folders.
     val core = File(directory, CORE).absoluteFile
     if (core.exists()) System.load(core.path)
     System.load(File(directory, JNI).absolutePath)
   }
 
-  /** The jar's folder for this system and processor. */
+  /** The folder inside the jar that has the libraries for this system and processor. */
   private fun platformFolder(): String {
     val processor = when (val name = System.getProperty("os.arch")) {
       "amd64" -> "x86_64"
@@ -58,7 +59,7 @@ internal object NativeLibrary {
 
   private fun carried(name: String) = NativeLibrary::class.java.getResource("/${platformFolder()}/$name")
 
-  /** Whether musl's loader started this JVM: the loader is then mapped in the process's memory. */
+  /** Whether musl's loader started this JVM. If so, the loader is mapped into the process's memory. */
   private fun isOnMusl() = try {
     File("/proc/self/maps").useLines { lines -> lines.any { "/ld-musl-" in it } }
   } catch (_: IOException) {

@@ -41,7 +41,7 @@ public class UrlConnectionTransport : HttpTransport {
     connection.useCaches = false
     connection.connectTimeout = minOf(CONNECT_MILLIS, request.timeoutMillis)
     connection.readTimeout = request.timeoutMillis
-    // No compression, because the limit applies to the uncompressed body.
+    // The response must not be compressed, because the limit applies to the uncompressed body.
     connection.setRequestProperty("Accept-Encoding", "identity")
     // A connection that was used before may be dead, and HttpURLConnection would repeat a request on it. So each
     // connection is used once.
@@ -50,7 +50,7 @@ public class UrlConnectionTransport : HttpTransport {
     val sends = request.method == "POST"
     if (sends) {
       connection.doOutput = true
-      // A request with a streamed body cannot be repeated, either.
+      // The body is streamed, because HttpURLConnection does not repeat a request with a streamed body either.
       connection.setFixedLengthStreamingMode(request.body.size)
     }
     try {
