@@ -30,7 +30,8 @@ enum ToolRun {
   }
 
   /// - Parameters:
-  ///   - words: the program, which is searched in PATH, and its arguments. It inherits this program's standard error.
+  ///   - words: the program, which is searched in PATH, and its arguments. The program inherits this program's standard
+  ///     error.
   ///   - atTerminal: whether the program gets this program's standard input, and prints to standard error.
   /// - Returns: nil if the program cannot be started, or prints text that is not UTF-8.
   static func run(_ words: [String], atTerminal: Bool = false) -> Ending? {

@@ -3,7 +3,8 @@ keyboard.
 
 A real browser is needed, because only a browser runs the hosted login page's script under the page's own
 policy, and applies `form-action` to the redirects after a form. page_checks.py has the checks of each page;
-the pictures are in build/screenshots. """
+the pictures are in build/screenshots.
+"""
 
 import json
 import re

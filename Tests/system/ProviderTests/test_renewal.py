@@ -117,8 +117,8 @@ class ReuseDetection(Timed):
 
         heir = self.open_within(self.clock.environment)
         sent = self.provider.token_requests()
-        # A 400 without a body does not always mean the end of the session: so the tokens stay, and no request is sent
-        # for a minute.
+        # A 400 without a body does not always mean the end of the session: the tokens stay, and for a minute no request
+        # is sent.
         self.assertEqual([self.access(heir) for _ in range(20)], ["rejected"] * 20)
         self.assertEqual(self.provider.token_requests(), sent + 1)
         self.clock.advance(61, date=True)

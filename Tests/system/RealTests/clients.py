@@ -1,7 +1,8 @@
 """The clients of the table of ways: one for each kind of authentication and each flow, registered at each server.
 
 A server that cannot have such a client raises `Cannot`; the reason comes from the server's metadata, or from
-its refusal. """
+its refusal.
+"""
 
 import functools
 import json

@@ -4,7 +4,8 @@ administrator can do.
 The servers are third-party programs in the folder `../shared/real` beside the repository, or in the folder
 that ENROLLKIT_REAL names. In front of each server runs the recorder from that folder. It records every
 exchange, so that a test knows the server's tokens without EnrollKit. If a test asks for it, the recorder
-loses, refuses or delays answers. """
+loses, refuses or delays answers.
+"""
 
 import json
 import os

@@ -7,7 +7,7 @@ from oauth2_provider.oauth2_validators import OAuth2Validator
 
 urlpatterns = [
     path("o/", include("oauth2_provider.urls", namespace="oauth2_provider")),
-    # This page asks also a user who is already signed in, as prompt=login requires; the admin's own page would redirect
+    # This page also asks a user who is already signed in, as prompt=login requires; the admin's own page would redirect
     # such a user.
     path("login/", LoginView.as_view(template_name="admin/login.html")),
     path("admin/", admin.site.urls),
