@@ -20,7 +20,7 @@ private func run(
     cancellation: nil, keys: try KeyPlan.read(keys), newKeys: try KeyPlan.read(newKeys))
 }
 
-/// As ``run(_:_:_:_:newKeys:_:)``, for a command whose result is JSON.
+/// Like ``run(_:_:_:_:newKeys:_:)``, but for a command whose result is JSON, which goes into the output buffer.
 private func answer(
   _ command: String, _ directory: TextIn?, _ size: Int, _ keys: KeysIn?, to output: BufferOut?,
   _ name: String, _ error: ErrorOut?

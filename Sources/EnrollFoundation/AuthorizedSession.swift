@@ -24,8 +24,9 @@ public struct AuthorizedSession: Sendable {
 
   /// - Parameters:
   ///   - client: a client that is signed in.
-  ///   - configuration: for timeouts, caches and proxies. The URLSession belongs to this value.
-  ///   - resource: the API that the token is for (RFC 8707); nil: the session's own token.
+  ///   - configuration: the URLSession's settings, such as timeouts, caches and proxies. The URLSession belongs to this
+  ///     value.
+  ///   - resource: the API for which the token is (RFC 8707); nil for the session's own token.
   ///   - scope: the scopes that the token should have, out of those that the user granted.
   public init(
     _ client: EnrollClient, configuration: URLSessionConfiguration = .default, resource: String? = nil,

@@ -14,7 +14,7 @@ public enum CertificateFile {
     try checked(path) { (_) throws(EnrollError) in true }
   }
 
-  /// As ``check(_:)``; also looks for a certificate in the file, for a program that saves the path.
+  /// Like ``check(_:)``, but also looks for a certificate in the file. This is for a program that saves the path.
   /// - Throws: `.configuration` with field `caFile` also for a file without a certificate in PEM.
   public static func checkContents(_ path: String) throws(EnrollError) {
     try checked(path) { (fd) throws(EnrollError) in try hasCertificate(fd) }

@@ -48,7 +48,7 @@ struct TextInput {
     return text
   }
 
-  /// As ``text(limit:)``, for a text that must not be missing or empty.
+  /// Like ``text(limit:)``, but throws if the text is missing or empty.
   func requiredText(limit: Int) throws(EnrollError) -> String {
     guard let text = try text(limit: limit), !text.isEmpty else { throw missing }
     return text

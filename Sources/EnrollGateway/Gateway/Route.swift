@@ -139,8 +139,8 @@ struct Route: Sendable {
     }
   }
 
-  /// As ``email(_:_:waitsFor:needsPasswords:_:)``, for the link in an e-mail: the step receives the link's
-  /// token.
+  /// Like ``email(_:_:waitsFor:needsPasswords:_:)``, but for the target of a link in an e-mail: the step receives the
+  /// link's token.
   static func link(
     _ method: Method, _ path: String, waitsFor waiting: Waiting, needsPasswords: Bool = false,
     _ step: @escaping @Sendable (EmailSteps) -> NamedStep

@@ -1,6 +1,6 @@
-// A listening socket. It distributes accepted connections over the loops in turn. If each loop had its own listening
-// socket, few connections would be spread unevenly, and the connections in the backlogs would be lost when the server
-// stops.
+// A listening socket. It gives the connections that it accepts to the event loops in turn. If each loop had its own
+// listening socket, a small number of connections would be spread unevenly, and the connections in the backlogs would
+// be lost when the server stops.
 
 import CEvent
 import CPosix
@@ -44,8 +44,8 @@ final class Listener {
     self.loop = loop
     self.loops = loops
     let descriptor = evconnlistener_get_fd(made)
-    // Accepted sockets inherit this option: without Nagle's algorithm an answer never waits for the acknowledgement of
-    // an earlier answer.
+    // This option switches off Nagle's algorithm, so that an answer never waits for the acknowledgement of an earlier
+    // answer. Accepted sockets inherit the option.
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     self.port = IPAddress.port(of: descriptor) ?? port

@@ -31,7 +31,8 @@ final class TimerThread: @unchecked Sendable {
   private var injected: [(ticket: UInt64, entry: Entry)] = []
   private var nextTicket: UInt64 = 1
   private var isRunning = false
-  /// The timer descriptor while the thread runs and has such a descriptor; otherwise negative.
+  /// The thread's timer descriptor. Negative while the thread does not run, or if the system gave it no such
+  /// descriptor.
   private var alarm: Int32 = -1
   private var armedFor = Instant(nanoseconds: .max)
 

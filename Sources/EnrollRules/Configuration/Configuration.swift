@@ -15,7 +15,7 @@ public import EnrollCrypto
 /// }
 /// ```
 public struct Configuration: Sendable {
-  /// The name of the `ProviderPreset` from which the configuration was made; nil for none.
+  /// The name of the `ProviderPreset` from which the configuration was made; nil if there was no preset.
   public package(set) var preset: String?
   /// Whether the client is a server, which can keep a secret. If so, providers without public clients are accepted,
   /// too.
@@ -116,9 +116,9 @@ public struct Configuration: Sendable {
   /// Whether the back end must confirm the account. If false, the check stops a sign-in only if the back end's answer
   /// is about another user; other failures of the check are only reported.
   public var requireCheck = false
-  /// The endpoint of the host's own back end that receives the confirmed profile; nil for none.
+  /// The endpoint of the host's own back end that receives the confirmed profile; nil if there is no such endpoint.
   public var profileUpdateURI: String?
-  /// The endpoint of the host's own back end that receives failures; nil for none.
+  /// The endpoint of the host's own back end that receives reports of failures; nil if there is no such endpoint.
   public var errorReportURI: String?
   /// Whether the user must have a verified e-mail address. If true, the scope `email` is added (flows.md §7).
   public var requireVerifiedEmail = false

@@ -2,7 +2,7 @@
 
 /// A stored access token, without its secret.
 public struct KeptToken: Equatable, Sendable {
-  /// The token's audience; nil: the session's own token.
+  /// The token's audience; nil if this is the session's own token.
   public var audience: TokenAudience?
   /// The granted scopes.
   public var scopes: [String]

@@ -49,7 +49,7 @@ final class HostRequests: HostRequester {
   private let log: Log
   private let send: @Sendable (JSON) -> Void
 
-  /// - Parameter send: queues a message for the host. Never waits.
+  /// - Parameter send: queues a message for the host. It never waits.
   init(log: Log, send: @escaping @Sendable (JSON) -> Void) {
     self.log = log
     self.send = send
@@ -77,7 +77,7 @@ final class HostRequests: HostRequester {
     return answer
   }
 
-  /// Delivers an answer of the host to the caller that waits for it. Never waits.
+  /// Delivers an answer of the host to the caller that waits for it. This method never waits.
   func deliver(_ id: MessageID?, _ answer: HostAnswer) {
     guard let number = id.flatMap({ Self.number($0) }), let pending = close(number), pending.end(answer)
     else {

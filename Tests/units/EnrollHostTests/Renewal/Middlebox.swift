@@ -49,7 +49,7 @@ final class Middlebox: Sendable {
     (self.state, self.server, self.provider) = (state, server, provider)
   }
 
-  /// Sets the answer from now on; nil: the provider answers everything itself.
+  /// Sets the answer from now on; nil lets the provider answer everything itself.
   func answer(_ answer: MiddleboxAnswer?, at place: MiddleboxPlace) {
     state.withLock { state in
       state.plan = answer.map { (place, $0) }
