@@ -1,7 +1,7 @@
 // The reasons for which the server itself refuses a request, an answer or a connection: broken HTTP (RFC 9110 §15.5, RFC 9112),
 // a limit, or an application that fails.
 
-/// Why the server refused a request, an answer or a connection.
+/// The reason why the server refused a request, an answer or a connection.
 public enum Refusal: String, Sendable, CaseIterable {
   case malformed, misdirected, version, method, targetTooLong, headersTooLarge, bodyTooLarge, expectation
   /// A method that no server of this module answers, such as TRACE (RFC 9110 §9.1).

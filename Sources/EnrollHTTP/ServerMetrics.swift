@@ -5,7 +5,7 @@ import Synchronization
 /// A reading of an ``HTTPServer``'s counters. Counters only grow, except the counters whose description has the word
 /// "now".
 public struct ServerMetrics: Sendable, Equatable {
-  /// Connections that were accepted, including those that a limit then refused.
+  /// The number of accepted connections, including connections that were then refused because of a limit.
   public var connectionsAccepted = 0
   /// Connections that are open now.
   public var connectionsOpen = 0

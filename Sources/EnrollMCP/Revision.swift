@@ -24,7 +24,7 @@ package struct Revision: Equatable, Sendable {
 
 /// The headers of the Model Context Protocol that a message has on HTTP.
 package enum MessageHeaders {
-  /// Why a message cannot be sent: its method or version is not valid as the value of a header.
+  /// The reason why a message cannot be sent: its method or its version is not valid as the value of a header.
   package struct Refusal: Error, Equatable {
     package let message: String
   }

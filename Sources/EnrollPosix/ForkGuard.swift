@@ -15,7 +15,8 @@ public struct ForkGuard: Sendable {
   /// Remembers the current process.
   public init() { generation = ForkState.ready.generation.load(ordering: .relaxed) }
 
-  /// True in a child that was forked after this value was made. Costs one load and no system call.
+  /// True in a child that was forked after this value was made. Reading this property costs one load and no system
+  /// call.
   public var isForkedChild: Bool {
     ForkState.shared.generation.load(ordering: .relaxed) != generation
   }

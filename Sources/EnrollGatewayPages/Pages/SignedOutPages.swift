@@ -2,7 +2,7 @@
 
 /// The page after the session has ended.
 public struct SignedOutPage: Page {
-  /// True if all sessions of the account ended, not only this browser's.
+  /// Whether all sessions of the account have ended, not only the session of this browser.
   public var isEverywhere: Bool
   /// The labels of providers at which the user may still be signed in.
   public var providers: [String]

@@ -58,7 +58,7 @@ public struct Colour: Sendable, Hashable {
     0.2126 * Self.linear(red) + 0.7152 * Self.linear(green) + 0.0722 * Self.linear(blue)
   }
 
-  /// This colour mixed with the given percentage of another colour.
+  /// A mixture of this colour and another colour. `hundredths` is the percentage of the other colour.
   func mixed(with other: Colour, hundredths: Int) -> Colour {
     func channel(_ mine: UInt8, _ its: UInt8) -> UInt8 {
       let share = min(max(hundredths, 0), 100)

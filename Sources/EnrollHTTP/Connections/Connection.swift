@@ -24,7 +24,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
 
   /// The index in the roster.
   var index = 0
-  /// True once the client or the server has closed: no answer is needed any more.
+  /// True once the client or the server has closed the connection, so that no answer is needed any more.
   let isGone = Atomic<Bool>(false)
 
   /// The peer's address; nil for a peer without an IP address.

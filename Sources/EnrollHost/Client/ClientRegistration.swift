@@ -88,8 +88,8 @@ extension Client {
       let listener = try LoopbackListener(
         redirectURI: configuration.redirectURI, returnPage: configuration.returnPage)
       do throws(EnrollError) {
-        // Called only after the listener was opened, because that listener also serves earlier sign-ins with the same
-        // configured port: their transactions are not abandoned.
+        // This must come after the listener was opened: the listener also serves earlier sign-ins with the same
+        // configured port, so their transactions do not count as abandoned.
         try engine.transactions.settleAbandoned { LoopbackAddress.isListened(at: $0) }
         let begun = try engine.signIn.begin(
           options, loopbackRedirectURI: listener.redirectURI, cancellation: cancellation)

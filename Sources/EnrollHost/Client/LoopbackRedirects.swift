@@ -14,7 +14,7 @@ struct LoopbackRedirects: Sendable {
   /// The errors of redirects that have arrived and could not be processed yet.
   private var postponements: [(transactionID: TransactionID, error: EnrollError)] = []
 
-  /// Why the transaction's redirect was postponed; nil if it was not.
+  /// The reason why the transaction's redirect was postponed; nil if it was not postponed.
   func postponement(of transactionID: TransactionID) -> EnrollError? {
     postponements.first { $0.transactionID == transactionID }?.error
   }

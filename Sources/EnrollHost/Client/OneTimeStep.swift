@@ -53,7 +53,7 @@ private final class OneTimeStep<Value: Sendable>: Sendable {
 
   /// Set once the step has ended, or its caller stops waiting.
   let isOver = Event()
-  /// Cancelled when requests that have not been sent must not be sent any more.
+  /// The cancellation of the step. It is triggered when requests that have not been sent must not be sent any more.
   let cancellation = CancellationFlag()
   private let ending = Guarded(Ending(), by: Mutex())
 

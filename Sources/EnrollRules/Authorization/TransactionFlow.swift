@@ -154,8 +154,8 @@ extension TransactionRecord {
 
   /// The values with which a device polls (RFC 8628 §3.2).
   public struct Device: Equatable, Sendable {
-    /// How long polling continues after the code's lifetime has passed on this device. The provider's clock decides
-    /// when the code expires; the provider then answers `expired_token`.
+    /// For how many seconds polling continues after the code's lifetime has passed by this device's clock. The
+    /// provider's clock decides when the code expires; the provider then answers `expired_token`.
     package static let extraSeconds: Int64 = 30
 
     /// `device_code`.
@@ -226,7 +226,7 @@ extension TransactionRecord {
 
   /// The redirect for which the transaction waits, if it is a redirect with a `state`; otherwise nil.
   public var redirect: AwaitedRedirect? {
-    // This does not use `codeRequest`, because that would copy the whole request.
+    // `codeRequest` is not used here, because it would copy the whole request.
     switch flow {
     case .signIn(let signIn): signIn.request.redirect
     case .bff(let bff): bff.redirect

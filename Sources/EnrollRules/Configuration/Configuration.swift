@@ -34,7 +34,7 @@ public struct Configuration: Sendable {
   /// confidential, and proves nothing (RFC 8252 §8.5). Some providers require the secret anyway (Google, GitHub). nil
   /// if there is no secret.
   public var clientSecret: Secret?
-  /// How the secret is sent; nil for a method that the provider announces.
+  /// The method with which the secret is sent; nil if EnrollKit uses a method that the provider announces.
   public var tokenEndpointAuthMethod: ClientSecretMethod?
   /// The private key with which the client authenticates, instead of with a secret (private_key_jwt); nil if there is
   /// no such key.
@@ -189,9 +189,9 @@ public struct Configuration: Sendable {
     public static let scopes = ["openid", "profile", "offline_access"]
     /// How many seconds before its expiry a token is renewed.
     public static let graceSeconds: Int64 = 60
-    /// Seconds that a transaction waits for its redirect.
+    /// The number of seconds that a transaction waits for its redirect.
     public static let transactionSeconds: Int64 = 600
-    /// Seconds that a registration waits for the link in an e-mail: a day.
+    /// The number of seconds that a registration waits for the link in an e-mail: a day.
     public static let emailWaitSeconds: Int64 = 86_400
     /// The lifetime, in seconds, of an access token whose response states no lifetime.
     public static let withoutExpirySeconds: Int64 = 300

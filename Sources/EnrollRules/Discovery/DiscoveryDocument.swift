@@ -76,7 +76,7 @@ struct DiscoveryDocument {
     return texts
   }
 
-  /// False if the member is absent or `null`.
+  /// The value of a boolean member; false if the member is absent or `null`.
   func flag(_ name: String) throws(EnrollError) -> Bool {
     guard let json = object[name], !json.isNull else { return false }
     guard let flag = json.bool else { throw wrong(name, "expected true or false") }

@@ -14,7 +14,7 @@ public struct IDToken: Equatable, Sendable {
   public let expiresAt: UnixTime
   /// `acr`.
   public let authenticationClass: String?
-  /// All claims: the profile, as far as the provider includes it.
+  /// All claims of the id_token. They include the claims of the profile that the provider puts into the id_token.
   public let claims: JSONObject
 
   public var subject: String { facts.subject }
@@ -63,7 +63,7 @@ public struct IDToken: Equatable, Sendable {
     /// The result of checking the signature with a set of keys.
     package enum Signature {
       case proven(Signed)
-      /// These keys do not verify the signature; newer keys may verify it (R23).
+      /// The given keys do not verify the signature, but newer keys may verify it (R23).
       case unproven(EnrollError)
     }
 

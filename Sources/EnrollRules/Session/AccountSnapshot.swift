@@ -21,7 +21,7 @@ public struct AccountSnapshot: Equatable, Sendable {
   /// When the refresh token expires unless a renewal replaces it, by the device's clock; nil if the provider did not
   /// say.
   public var renewableUntil: UnixTime?
-  /// The requested scopes that were not granted, as far as the provider says.
+  /// The requested scopes that were not granted, according to what the provider says.
   public var missingScopes: [String] = []
   /// The registration type of the session: `SOCIAL`, `PASSWORDLESS` or nil.
   public var registrationType: String?

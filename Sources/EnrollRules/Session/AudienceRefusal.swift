@@ -29,7 +29,7 @@ extension EnrollError {
       field: "resource", httpStatus: httpStatus, oauthError: oauthError, retryAfterSeconds: retryAfterSeconds)
   }
 
-  /// This error with the audience that was refused.
+  /// This error, completed with the audience to which the refusal applies.
   package func concerning(_ audience: TokenAudience) -> EnrollError {
     let text = isAboutTarget && !ASCII.contains(message, "resources") ? message + Self.resourcesHint : message
     return leading(to: code, "no token for \(audience.shown): \(text)", field: audience.field(of: self))

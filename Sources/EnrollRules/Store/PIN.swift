@@ -22,7 +22,7 @@ public struct PINAnswer: Equatable, Sendable {
   public var outcome: Outcome
   /// The number of tries that are left before the account is erased.
   public var triesLeft: Int64
-  /// Seconds until the next try is checked; 0 if it is checked at once.
+  /// The number of seconds until the next try is checked; 0 if a try is checked at once.
   public var retryAfterSeconds: Int64
 
   public init(_ outcome: Outcome, triesLeft: Int64, retryAfterSeconds: Int64 = 0) {
@@ -61,7 +61,7 @@ public enum PINPolicy {
 public enum PINChange: Equatable, Sendable {
   /// Unlocks the account in this process.
   case unlock
-  /// This PIN replaces the old one.
+  /// Replaces the old PIN with this PIN.
   case replace(Secret)
   /// The account's PIN is removed.
   case remove
@@ -90,7 +90,7 @@ public struct PINEnvelope: Equatable, Sendable {
   /// The number of tries that are left before the account is erased.
   public var triesLeft: Int64 { max(0, PINPolicy.tries - tries) }
 
-  /// Seconds until a try is checked; 0 if it is checked at once.
+  /// The number of seconds until a try is checked; 0 if a try is checked at once.
   public func secondsToWait(at moment: Moment) -> Int64 {
     guard let pause else { return 0 }
     // The pause is never longer than its whole length, even if somebody set the date back. A reboot does not shorten

@@ -110,7 +110,7 @@ public struct Expiry: Equatable, Sendable {
       lifetimeSeconds: lifetimeSeconds, graceMargin: graceMargin(graceSeconds), largestMargin: largestMargin)
   }
 
-  /// How much of its lifetime a fresh token must have left.
+  /// The number of seconds that a fresh token must still be valid.
   private func margin(_ graceSeconds: Int64, _ minimumLifetimeSeconds: Int64) -> Int64 {
     max(graceMargin(graceSeconds), min(minimumLifetimeSeconds, largestMargin))
   }

@@ -93,7 +93,7 @@ extension AccessOutcome {
     }
   }
 
-  /// Why the token was not renewed; nil for an outcome without such an error.
+  /// The error because of which the token was not renewed; nil if the outcome has no such error.
   public var renewalFailure: EnrollError? {
     switch self {
     case .stale(_, let reason), .expired(_, _, let reason), .rejected(let reason): reason

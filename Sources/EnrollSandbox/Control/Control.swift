@@ -9,9 +9,10 @@ public struct SandboxSession: Sendable, Equatable {
   public var user: String
   public var clientID: String
   public var scopes: [String]
-  /// How many refresh tokens the session has had; 0 if it never had one.
+  /// The number of refresh tokens that the session has had so far; 0 if it never had a refresh token.
   public var generation: Int
-  /// Why the session ended: `reuse`, `codeReuse`, `revoked`, `signedOut`, `ended`; nil while the session is live.
+  /// The reason why the session ended: `reuse`, `codeReuse`, `revoked`, `signedOut`, `ended`; nil while the session is
+  /// live.
   public var end: String?
 }
 
@@ -50,10 +51,10 @@ extension Provider {
   /// - Parameter keepsOld: whether the key set still contains the old keys, so that older id_tokens can be verified.
   public func rotateKeys(keepsOld: Bool = true) throws { try keys.rotate(keepsOld: keepsOld) }
 
-  /// How many requests an endpoint has received, including requests that a fault affected.
+  /// The number of requests that an endpoint has received, including requests that a fault affected.
   public func count(_ endpoint: Endpoint) -> Int { counts[endpoint, default: 0] }
 
-  /// How many refresh requests the token endpoint has received since the start or ``resetCounts()``.
+  /// The number of refresh requests that the token endpoint has received since the start or ``resetCounts()``.
   public var refreshCount: Int {
     log.count { $0.endpoint == .token && $0.parameters.contains("grant_type=refresh_token") }
   }

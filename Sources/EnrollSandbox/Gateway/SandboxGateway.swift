@@ -120,7 +120,7 @@ extension SandboxGateway {
     mails.append(mail)
   }
 
-  /// Why a token is invalid; nil if it is valid.
+  /// The reason why a token is invalid; nil if the token is valid.
   func problem(with token: String, now: Int64) -> String? {
     guard let activation = activations[token] else { return "This link is not known here." }
     if activation.isUsed { return "This link was used before, perhaps in another browser." }

@@ -18,7 +18,8 @@ public struct ClientFacts: Sendable {
   public var errors: [EnrollError] = []
   /// The number of messages that servers have not received yet; nil if the store cannot be read.
   public var queuedMessageCount: Int?
-  /// Why the provider refused the last revocation that it answered in this process; nil if it accepted that revocation.
+  /// The reason why the provider refused a revocation, from the last answer to a revocation that this process got. nil
+  /// if the provider accepted that revocation.
   public var revocationRefusal: String?
   /// Whether this process has messages that the store did not accept. If the process ends, nobody sends them.
   public var hasUnqueuedMessages = false

@@ -48,11 +48,11 @@ public protocol KeyProvider: AnyObject, Sendable {
   ///   `.storeCorrupt`, `.storeRefused`, `.storeIO` if the provider uses files.
   func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret
 
-  /// Called before the same provider wraps the keys of a store again: from now on the provider wraps with a new
-  /// wrapping key. It can still unwrap keys that were wrapped with the old wrapping key.
+  /// Makes a new wrapping key, which the provider uses from now on. Called before the same provider wraps the keys of a
+  /// store again. It can still unwrap keys that were wrapped with the old wrapping key.
   func renew() throws(EnrollError)
 
-  /// Called when the slot was removed from the `keys` file for good: the provider may delete its data for this slot.
+  /// Lets the provider delete its data for a slot. Called when the slot was removed from the `keys` file for good.
   func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError)
 
   /// Called by a process that has opened a store: deletes the incomplete data of processes that died. A provider does

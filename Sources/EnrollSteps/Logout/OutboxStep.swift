@@ -135,8 +135,8 @@ public final class OutboxStep: EngineStep {
   /// The last messages that servers accepted or refused, whichever thread sent them.
   var delivered: [OutboxProgress.Delivered] { progress.delivered }
 
-  /// Why the provider refused the last revocation that it answered; nil if it accepted that revocation, or has
-  /// answered no revocation.
+  /// The reason why the provider refused a revocation, from its last answer to a revocation. nil if the provider
+  /// accepted that revocation, or if it has not answered any revocation.
   package var revocationRefusal: String? {
     let last = delivered.last { $0.entry.revokedToken != nil }
     if case .refused(let reason) = last?.delivery { return reason }

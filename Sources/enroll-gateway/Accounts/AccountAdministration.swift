@@ -17,7 +17,7 @@ struct AccountAdministration {
   struct Shown {
     let account: Account
     let identities: [Identity]
-    /// How many sessions the account has; nil if the sessions were not counted.
+    /// The number of sessions that the account has; nil if the sessions were not counted.
     var sessions: Int?
 
     var json: JSON {

@@ -116,7 +116,8 @@ struct ProfileHosts {
   let all: [ProfileHost]
   /// The invalid objects that may be for the format.
   private let invalid: [ProfileHost.Invalid]
-  /// Why a profile or an object could not be read; nil if all could be read. The message contains no host.
+  /// The reason why a profile or an object could not be read; nil if all of them could be read. The message contains no
+  /// host.
   let unread: String?
 
   /// - Throws: `.usage` if the named profile cannot be read.
@@ -182,7 +183,7 @@ struct ProfileHosts {
 }
 
 extension TokenCommand {
-  /// This command, changed to get the token of the profile that names `host`.
+  /// A copy of this command that gets the token of the profile that names `host`.
   func at(_ host: ProfileHost) -> TokenCommand {
     var command = self
     command.resource = resource ?? host.resource

@@ -9,7 +9,7 @@ import EnrollJSON
 /// A token that anyone who has it can use (RFC 6750).
 struct BearerToken {
   var text: String
-  /// Seconds since 1970; nil if the provider does not say.
+  /// The expiry in seconds since 1970; nil if the provider does not say when the token expires.
   var expiresAt: Int64?
   /// The time at which a program that keeps the token should ask for a token again. It is earlier than the expiry,
   /// because clocks differ and requests take time. nil if ``expiresAt`` is nil.
@@ -39,11 +39,11 @@ struct TokenCommand {
   static let timeouts: ClosedRange<Int64> = 0...86_400
   static let usualTimeout: Int64 = 30
 
-  /// Seconds for which the token must still be valid.
+  /// The number of seconds for which the token must still be valid.
   var minimumLifetime: Int64 = 0
   /// Whether the token must be valid for half of its lifetime, for requests that take long.
   var lastsHalf = false
-  /// Seconds to wait for the token.
+  /// The number of seconds that the command waits for the token.
   var timeout: Int64 = Self.usualTimeout
   /// Whether the user set the timeout. If so, the command uses all of it.
   var isTimeoutNamed = false

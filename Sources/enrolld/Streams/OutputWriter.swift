@@ -34,7 +34,7 @@ final class OutputWriter: @unchecked Sendable {
   private var waiting: [UInt8] = []
   /// Whether the writer's thread is just reporting that it cannot write any more.
   private var isReporting = false
-  /// Bytes that the writer's thread has taken, but not written yet.
+  /// The number of bytes that the writer's thread has taken, but not written yet.
   private var taken = 0
   private var isCorked = false
   private var isDraining = false

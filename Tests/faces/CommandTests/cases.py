@@ -1,4 +1,5 @@
-"""Shared by the tests of the command: a home, a sandbox, a script as browser, runs with pipes and in terminals."""
+"""The code that the tests of the command share: a home, a sandbox, a script that plays the browser, and runs
+with pipes and in terminals."""
 
 import contextlib
 import json

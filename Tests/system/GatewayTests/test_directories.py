@@ -122,7 +122,7 @@ class Checks(unittest.TestCase):
 
 
 class App(unittest.TestCase):
-    """Shared by the tests of both directories: a mail server, and an app with EnrollKit."""
+    """The base of the tests of both directories: it has a mail server, and an app with EnrollKit."""
 
     def client(self, **configuration):
         face = faces.selected()[0]

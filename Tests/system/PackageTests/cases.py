@@ -1,4 +1,4 @@
-"""Shared by the tests of packages: the sandbox, the packed files, and ways to a first token."""
+"""The code that the tests of packages share: the sandbox, the packed files, and ways to get a first token."""
 
 import contextlib
 import functools

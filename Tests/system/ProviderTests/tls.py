@@ -84,7 +84,7 @@ class Front:
         self._backend_port = backend_port
         self.port = free_port()
         self.base = f"https://localhost:{self.port}"
-        # How many times a client trusted the certificate and sent a request.
+        # The number of times that a client trusted the certificate and sent a request.
         self.requests = 0
         self._open = set()
         self.present(GOOD)
