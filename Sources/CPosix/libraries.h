@@ -27,7 +27,7 @@
 // OpenSSL 3. Its functions keep their meaning until the major version changes.
 #define ENROLL_POSIX_LIBCRYPTO "libcrypto.so.3"
 #define ENROLL_POSIX_LIBCRYPTO_ADVICE "Install OpenSSL 3 (Debian package libssl3)"
-// First the build with OpenSSL, then the build with GnuTLS. Both export the same functions.
+// The build with OpenSSL is tried first, then the build with GnuTLS. Both export the same functions.
 #define ENROLL_POSIX_LIBCURL "libcurl.so.4"
 #define ENROLL_POSIX_LIBCURL_ELSE "libcurl-gnutls.so.4"
 #define ENROLL_POSIX_LIBCURL_ADVICE "Install libcurl 7.66 or later (Debian package libcurl4)"

@@ -23,8 +23,9 @@ static inline int enroll_system_close_from(unsigned first) {
 // At most `size` random bytes of the kernel's generator. Returns their number, or -1 with errno.
 static inline ssize_t enroll_posix_random(void *bytes, size_t size) { return getrandom(bytes, size, 0); }
 
-// Renames a file, but not over an existing one: 0, or -1 with errno, EEXIST if the new name exists. If the kernel or the
-// filesystem does not have that operation, a link and an unlink do the same in two steps.
+// Renames a file, but never replaces an existing file. Returns 0, or -1 with errno; errno is EEXIST if the new name
+// exists. If the kernel or the filesystem does not have that operation, this function makes a link and then removes the
+// old name, in two steps.
 static inline int enroll_posix_rename_new(int folder, const char *old, const char *name) {
   const unsigned no_replace = 1;  // RENAME_NOREPLACE
   if (ENROLL_SYSTEM_RENAME(folder, old, folder, name, no_replace) == 0) return 0;
@@ -41,7 +42,7 @@ static const int enroll_posix_key_set_permissions = KEYCTL_SETPERM;
 static const int enroll_posix_key_link = KEYCTL_LINK;
 static const int enroll_posix_key_unlink = KEYCTL_UNLINK;
 static inline long enroll_posix_keyctl(int operation, long a, long b) { return syscall(SYS_keyctl, operation, a, b, 0L, 0L); }
-// Adds a key to the keyring of this thread, which ends with the thread.
+// Adds a key to the keyring of this thread. The keyring ends with the thread.
 static inline long enroll_posix_key_add(const char *name, const void *content, size_t size) {
   return syscall(SYS_add_key, "user", name, content, size, (long)KEY_SPEC_THREAD_KEYRING);
 }
@@ -73,8 +74,9 @@ static inline void enroll_posix_return_memory(void) {
 }
 
 #ifdef __GLIBC__
-// The words of the command line, and their number in `*count`. At the end of the stack, the kernel puts the number and
-// then the pointers to the words, and glibc's loader stores that address. NULL if another loader started the program.
+// The words of the command line; their number is stored in `*count`. The kernel puts the number and then the pointers
+// to the words at the end of the stack, and glibc's loader stores the address of that place. Returns NULL if another
+// loader started the program.
 static inline char **enroll_posix_command_words(long *count) {
   void *const *end = (void *const *)dlsym(NULL, "__libc_stack_end");  // NULL is RTLD_DEFAULT
   if (!end || !*end) return NULL;

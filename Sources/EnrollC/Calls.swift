@@ -78,7 +78,7 @@ public func enroll_call_start(
     let deadline = try ClientHandle.deadline(timeout_ms, of: handle)
     let executor = handle?.executor ?? CallExecutor.clientless.value
     try executor.start(pending) { cancellation throws(EnrollError) in
-      // A command without a client cannot be cancelled once it is running.
+      // Checked before the command starts: without a client, a running command cannot be cancelled.
       if cancellation.isCancelled { throw EnrollError(.cancelled, "the call was cancelled") }
       return try call.run(handle?.client, until: deadline, cancellation)
     } deliver: { result in

@@ -18,7 +18,7 @@ func returningState(
   }
 }
 
-/// Starts a call that calls back with a state.
+/// Starts a call whose callback gets a state.
 private func startingState(
   _ client: Handle?, _ callback: enroll_state_callback?, _ userData: UserData?, _ pending: HandleOut?,
   _ error: ErrorOut?,
@@ -181,7 +181,7 @@ public func enroll_registration_submit_code(
 }
 
 extension LinkRefusal {
-  /// The number of the constant ENROLL_URL_*.
+  /// The reason as the number of a constant ENROLL_URL_*.
   fileprivate var number: Int32 {
     switch reason {
     case .unsolicited: ENROLL_URL_UNSOLICITED
@@ -190,7 +190,7 @@ extension LinkRefusal {
     }
   }
 
-  /// The sum of the constants ENROLL_OFFER_*.
+  /// The offers as the sum of their constants ENROLL_OFFER_*.
   fileprivate var bits: Int32 {
     offers.reduce(0) { bits, offer in
       switch offer {

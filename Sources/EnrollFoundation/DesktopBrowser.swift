@@ -1,10 +1,11 @@
 // The desktop's browser as a UserAgent (RFC 8252 §8.1), for loopback redirects: the client listens for the redirect
-// itself. Other redirects are refused. So is a machine without a desktop: there the host shows the URL.
+// itself. Other redirects are refused. A machine without a desktop is refused, too: there the host shows the URL.
 
 public import EnrollKit
 import Foundation
 
-/// The programs in the environment variable `BROWSER`, otherwise `xdg-open`, or `open` on macOS (not tested there).
+/// A browser that is started by the programs in the environment variable `BROWSER`; without that variable by
+/// `xdg-open`, or by `open` on macOS (not tested there).
 ///
 /// `try await client.signIn(using: DesktopBrowser())` opens the browser and waits for the redirect.
 public struct DesktopBrowser: UserAgent {

@@ -1,6 +1,6 @@
 // Reads a value from text, with jansson and the limits of R37 (RFC 8259). Refused are: syntax errors, more than one
-// value, a byte order mark, nesting over 64, duplicate keys, invalid UTF-8, lone surrogates, NUL in a string. Copies of
-// the text in memory that jansson has freed are not wiped.
+// value, a byte order mark, nesting over 64, duplicate keys, invalid UTF-8, lone surrogates, NUL in a string. jansson
+// frees its copies of the text without wiping them.
 
 import CJansson
 
@@ -19,7 +19,7 @@ public struct JSONError: Error, Equatable, Sendable {
     self.offset = offset
   }
 
-  /// The text is JSON, but could not be read for lack of memory.
+  /// The error for a text that is JSON, but could not be read for lack of memory.
   static var outOfMemory: JSONError {
     var error = JSONError("there was no memory to read it")
     error.isOutOfMemory = true

@@ -118,7 +118,7 @@ extension EnrollClient {
   }
 
   /// Erases the session's tokens on this device, then revokes them at the provider.
-  /// - Returns: whether the provider knows of the logout; no URL.
+  /// - Returns: whether the provider knows of the logout; the result has no URL.
   @discardableResult
   public func revoke() async throws(EnrollError) -> SignOut {
     try await offload { client, deadline, cancellation throws(EnrollError) in

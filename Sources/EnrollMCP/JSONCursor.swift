@@ -7,7 +7,7 @@ import EnrollRules
 package struct JSONCursor {
   /// The deepest nesting that is read. Each object or array takes one byte of memory while it is open.
   package static let depthLimit = 1 << 20
-  /// The longest name of a member that is decoded. A bridge looks for no longer name.
+  /// The longest name of a member that is decoded. A bridge never looks for a longer name.
   private static let longestName = 256
 
   private let bytes: [UInt8]

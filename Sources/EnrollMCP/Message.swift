@@ -22,7 +22,7 @@ package struct Message: Equatable, Sendable {
   package var agreedVersion: String?
   /// The bytes of `params.requestId`: the id of the request that a cancellation cancels.
   package var cancelledID: [UInt8]?
-  /// The bytes of `error`; nil if that is no error of JSON-RPC, which has a code. Many servers answer
+  /// The bytes of `error`; nil if it is not an error of JSON-RPC, because it has no code. Many servers answer
   /// `{"error": "not found"}`.
   package var error: [UInt8]?
 

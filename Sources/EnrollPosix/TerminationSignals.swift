@@ -40,8 +40,8 @@ public enum TerminationSignals {
     for number in numbers where sigismember(&set, number) == 1 { enroll_posix_handle_signal(number, nil) }
   }
 
-  /// Reads the first signal. From then on a thread reads the other signals, and ends the process by a SIGINT that
-  /// arrives late enough.
+  /// Reads the first signal. From then on a thread reads the other signals, and ends the process if a SIGINT arrives
+  /// late enough.
   /// - Parameter descriptor: from ``prepare()``. No other code may read it afterwards.
   public static func readFirst(_ descriptor: Int32) {
     _ = enroll_posix_next_signal(descriptor)

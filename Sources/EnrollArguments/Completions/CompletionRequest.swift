@@ -1,17 +1,18 @@
 // The candidates that a shell offers for the last word of a command line. The shell scripts of CompletionScript.swift
-// ask the program for them, so that commands, options and their meanings are defined in one place.
+// ask the program for these candidates, so that commands, options and their meanings are defined in one place.
 
 struct CompletionRequest {
-  /// The first word of a request; the words of the command line follow, without the program's name.
+  /// The word that marks a request of the completion script. The words of the command line follow it, without the
+  /// program's name.
   static let word = "---complete"
 
   let program: Program
   /// The words of the command line. The shell wants completions of the last word, which may be empty.
   let words: [String]
 
-  /// A line for each candidate: the word, a tab, its meaning. Or one line with an instruction for the shell:
-  /// `:files`, `:files EXTENSION`, `:folders`, or `:command`. `:command` is for the words after `--`, which are
-  /// another command line.
+  /// The answer for the completion script. It has a line for each candidate: the word, a tab, its meaning. Or it is a
+  /// single line with an instruction for the shell: `:files`, `:files EXTENSION`, `:folders`, or `:command`. `:command`
+  /// is for the words after `--`, which are another command line.
   var answer: String {
     guard let current = words.last else { return "" }
     var before = words.dropLast()

@@ -5,7 +5,7 @@ package struct Command: Sendable {
   package let name: String
   /// One sentence.
   package let abstract: String
-  /// More sentences, in paragraphs. A line that begins with a space is printed unchanged.
+  /// The rest of the help text, in paragraphs. A line that begins with a space is printed unchanged.
   package let discussion: String
   /// The arguments that belong only to this command.
   package let arguments: [Argument]
@@ -38,7 +38,7 @@ package struct Command: Sendable {
   func subcommand(_ name: String) -> Command? { subcommands.first { $0.name == name } }
 }
 
-/// A program: its root command, whose name is the program's.
+/// A program. Its root command has the program's name.
 package struct Program: Sendable {
   package let root: Command
   /// The line that `--version` prints.

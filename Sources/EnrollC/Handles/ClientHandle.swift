@@ -22,7 +22,7 @@ final class ClientHandle: Sendable {
     self.runsHostCode = runsHostCode
   }
 
-  /// Cancelled when the handle is freed.
+  /// The flag that is cancelled when the handle is freed.
   var closing: CancellationFlag { executor.closing }
 
   /// The client of a handle that is valid in this process and may be used on this thread (R41).
@@ -67,9 +67,9 @@ final class ClientHandle: Sendable {
     return now.advanced(byNanoseconds: overflow ? .max : nanoseconds)
   }
 
-  /// Ends every wait in the client. If a renewal or a code was sent, waits only until its tokens are stored.
-  /// Afterwards no code of the host runs, except callbacks that are waiting and, after them, the callbacks that
-  /// report the end of a subscription.
+  /// Ends every wait in the client, except one: if a renewal or a code was sent, this function returns only after its
+  /// tokens are stored. Afterwards no code of the host runs, except callbacks that are waiting and, after them, the
+  /// callbacks that report the end of a subscription.
   func close() {
     closing.cancel()
     client.close()

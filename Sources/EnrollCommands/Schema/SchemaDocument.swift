@@ -15,7 +15,7 @@ extension Schema {
   public func document(_ direction: Direction, _ types: inout JSONObject) -> JSON {
     guard let name else { return .object(description(direction, &types)) }
     if types[name] == nil {
-      // Reserves the place of this type before the types that it uses.
+      // Reserves the place of this type in the document, before the types that it uses are added.
       types[name] = .object(JSONObject())
       types[name] = .object(description(direction, &types))
     }

@@ -10,8 +10,8 @@ import EnrollPosix
 final class OpenClient: Sendable {
   let handle: String
   let client: Client
-  /// Starts the asynchronous calls that may have to read the store's key: reading the key may block. If there is no
-  /// such pool, these calls start on the calling thread.
+  /// The threads that start the asynchronous calls that may have to read the store's key, because reading the key may
+  /// block. nil: these calls start on the calling thread.
   let beginner: WorkerPool?
   /// The log for the client's lines; nil: there is none.
   let log: ClientLog?

@@ -133,7 +133,7 @@ public final class PrivateKey: Sendable {
       return try .ed25519(bytes)
     }
     let bits = libcrypto.pointee.EVP_PKEY_get_bits(handle.pointer)
-    // OpenSSL had no memory to store the size when it made the key.
+    // A size of 0 means that OpenSSL had no memory to store the size when it made the key.
     guard bits > 0 else { throw .library("public key") }
     for curve in Curve.allCases where bits == curve.bitCount {
       guard enroll_openssl_is_a(libcrypto, handle.pointer, "EC") == 1 else { break }

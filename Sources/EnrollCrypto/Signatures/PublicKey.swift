@@ -109,7 +109,7 @@ public final class PublicKey: Sendable {
     signature: [UInt8], message: UnsafeRawBufferPointer, algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> Bool {
     try algorithm.requireFit(kind)
-    // As in `confirmed`, only a second refusal counts.
+    // Only a second refusal counts: the first may be a lack of memory that OpenSSL does not report (see `confirmed`).
     if try isVerified(signature, message, algorithm) { return true }
     return try isVerified(signature, message, algorithm)
   }

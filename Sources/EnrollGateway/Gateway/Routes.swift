@@ -100,7 +100,8 @@ extension Route {
       .changingGet, "/v1/auth/{provider}/callback", for: .users, waitsFor: .provider, limit: .callback,
       "receives the browser back from the provider"
     ) { $0.callback.handleCallback },
-    // The step counts these requests against the limit, after it has refused the providers that do not answer by form.
+    // This row has no `limit`, because the step itself counts these requests against the limit, after it has refused
+    // the providers that do not answer by form.
     .named(
       .post, "/v1/auth/{provider}/callback", for: .users, waitsFor: .provider,
       "the same, for a provider that answers by form, such as Apple",

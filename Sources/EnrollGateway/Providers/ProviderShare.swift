@@ -9,8 +9,8 @@ public import EnrollSteps
 public final class ProviderThreads: Sendable {
   /// The number of threads.
   public static let count = 512
-  /// A provider may use at most this many times the number of free threads: 384 of 512 threads if it is the
-  /// only one, 96 if another provider hangs.
+  /// A provider may use at most this many times the number of free threads: 384 of 512 threads if no other provider
+  /// uses threads, 96 if another provider hangs.
   static let factor = 3
 
   private let used: Guarded<Int>

@@ -149,8 +149,8 @@ public final class SignInProvider: Sendable {
       return .failure(
         SignInRefusal(.providerInvalid, "the provider told no sub of 1 to \(Self.subjectLimit) bytes"))
     }
-    // A subject is unique only at its issuer (OpenID Connect Core §5.7): so two tenants of one template never
-    // share accounts. The same is true after the configuration of a provider changes from one issuer to
+    // A subject is unique only at its issuer (OpenID Connect Core §5.7). With the issuer in the key, two tenants of one
+    // template never share accounts. The same is true after the configuration of a provider changes from one issuer to
     // another.
     let key = key(ofSubject: subject, issuer: issuer)
     return .success(

@@ -5,7 +5,7 @@
 import EnrollRules
 import EnrollSteps
 
-/// The names of the cookies of these sign-ins.
+/// The names of the cookies of the sign-ins whose code was sent.
 final class FinishedAttempts: Sendable {
   /// The names in `earlier` are older than the names in `current`. A whole set of names is dropped at a time.
   private struct Sets {

@@ -161,7 +161,7 @@ final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// The newest version in the file; 0 if it has no tables.
+  /// The newest schema version that the file records; 0 if the file has no tables.
   /// - Throws: `.fault` if the file has tables of another program: the gateway's tables must not be added to them.
   func schemaVersion() throws(StoreFailure) -> Int64 {
     let found = try first(

@@ -69,7 +69,7 @@ extension SQLStatement {
     "expires <= \(dialect.least)(CAST($1 AS bigint), \(dialect.now)) - \(SessionLimits.keptSeconds)"
   }
 
-  /// The smaller of $1 and the database's time this many seconds ago.
+  /// An SQL expression for the earlier of two times: $1, and the database's time `seconds` ago.
   private static func atMost(_ seconds: Int64, ago dialect: SQLDialect) -> String {
     "\(dialect.least)(CAST($1 AS bigint), \(dialect.now) - \(seconds))"
   }

@@ -46,7 +46,7 @@ class LoopSocket: @unchecked Sendable {
 
   private final var this: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-  /// A strong reference, so that the socket outlives a call that closes it.
+  /// Returns a strong reference, so that the socket outlives a call that closes it.
   private static func of(_ pointer: UnsafeMutableRawPointer?) -> LoopSocket? {
     pointer.map { Unmanaged<LoopSocket>.fromOpaque($0).takeUnretainedValue() }
   }

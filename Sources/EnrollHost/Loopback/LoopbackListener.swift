@@ -125,7 +125,7 @@ public final class LoopbackListener: @unchecked Sendable {
     }
   }
 
-  /// Closes the port. A wait on another thread ends with `.cancelled`. Can be called again.
+  /// Closes the port. A wait on another thread ends with `.cancelled`. This method may be called more than once.
   public func close() {
     let isMine = state.withLock { state in
       switch state.phase {
@@ -303,7 +303,7 @@ extension LoopbackListener {
     return false
   }
 
-  /// Waits until the browser requests its page, to which it was redirected.
+  /// Waits until the browser requests the page to which it was redirected.
   private func linger(_ sockets: [Int32], _ clock: any Clock, _ cancellation: (any Cancellation)?) {
     for _ in 1...Self.mostLingering {
       let now = clock.instant()

@@ -47,7 +47,7 @@ extension LoopbackPage {
       ])
   }
 
-  /// The provider cannot be reached. The redirect is processed again later.
+  /// The page for a provider that cannot be reached. The redirect is processed again later.
   public static func postponed(_ language: ReturnPage.Language) -> LoopbackPage {
     page(
       language,
@@ -83,7 +83,7 @@ extension LoopbackPage {
       ])
   }
 
-  /// The application's store cannot be written at the moment. The redirect is processed again later.
+  /// The page for an application's store that cannot be written at the moment. The redirect is processed again later.
   public static func unsaved(_ language: ReturnPage.Language) -> LoopbackPage {
     page(
       language,
@@ -152,8 +152,8 @@ extension LoopbackPage {
       ])
   }
 
-  /// The browser sent more cookies than the listener reads, because a browser sends the cookies of every program that
-  /// had a page on this machine.
+  /// The page for a browser that sent more cookies than the listener reads. A browser sends the cookies of every
+  /// program that had a page on this machine.
   static func tooManyCookies(_ language: ReturnPage.Language) -> LoopbackPage {
     page(
       language,

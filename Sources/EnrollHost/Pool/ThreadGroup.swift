@@ -1,4 +1,4 @@
-// Threads that run one job each. Before their owner ends, it waits until all of them have ended.
+// Threads that run one job each. Their owner waits until all of them have ended before it ends itself.
 
 import EnrollSteps
 import EnrollPosix
@@ -28,7 +28,7 @@ final class ThreadGroup: @unchecked Sendable {
     }
   }
 
-  /// Whether a thread is running; false in a child of fork(), which has none of them.
+  /// Whether a thread is running; false in a child of fork(), where none of these threads exists.
   var isBusy: Bool { !origin.isForkedChild && condition.locked { running > 0 } }
 
   /// Returns when no thread is running. Must not be called from one of them.

@@ -1,5 +1,4 @@
-// Timers for the deadlines of callers that block no thread, measured by a given clock. All queues of a process share
-// one thread.
+// Timers by a given clock, for the deadlines of calls that block no thread. All queues of a process share one thread.
 
 public import EnrollRules
 public import EnrollSteps

@@ -9,8 +9,8 @@ struct ConfigurationFault: Error, ExpressibleByStringInterpolation {
     case key(String)
   }
 
-  /// The path of the value at fault, in the names of the table: `app2app.allowedLinks[0]`. A check leaves out the key
-  /// to which it belongs.
+  /// The path of the value at fault, in the names of the table: `app2app.allowedLinks[0]`. A check of one key's value
+  /// leaves out that key; ``inside(_:)`` adds it.
   private var path = ""
   private let parts: [Part]
 

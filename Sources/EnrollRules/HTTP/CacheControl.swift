@@ -1,8 +1,8 @@
 // How long a document may be used without a request (RFC 9111 §4.2). Only for discovery documents and keys.
 
 public enum CacheControl {
-  /// The shortest time, even for a document that must not be cached, because one sign-in needs the document
-  /// several times.
+  /// The shortest time for which a document is used, even for a document that must not be cached, because one sign-in
+  /// needs the document several times.
   public static let minimumSeconds: Int64 = 60
   /// The longest time: a day.
   public static let maximumSeconds: Int64 = 86_400

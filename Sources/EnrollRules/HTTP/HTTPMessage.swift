@@ -48,7 +48,8 @@ public struct HTTPRequest: Sendable {
   /// token), or registers a client. After the request was sent, the client waits for its response even if the call is
   /// cancelled (reliability.md, Closing).
   public var mustAwaitResponse = false
-  /// Whether the response may have values that are issued only once: then a cut response is also useful (R30).
+  /// Whether the response may have values that are issued only once: then even a response that was cut off is useful
+  /// (R30).
   public var takesCutAnswer = false
   /// The secrets in the body. No text of the response may repeat them.
   package var secrets: [Secret] = []
@@ -105,7 +106,7 @@ public struct HTTPResponse: Sendable {
   /// chunk. nil for a whole body, and for every response to a request that accepts no cut response
   /// (``HTTPRequest/takesCutAnswer``).
   public var cut: EnrollError?
-  /// When it was received, by this machine's clock.
+  /// When the response was received, by this machine's clock.
   package var received: UnixTime?
   /// The secrets of its request.
   package var sent = SentSecrets()

@@ -1,6 +1,6 @@
 // The clocks by which the times of an id_token are checked (R25, R26).
 
-/// The clocks that may be the server's, in the order in which they are tried.
+/// The clocks that may show the server's time, in the order in which they are tried.
 package struct ClockChoice {
   package private(set) var all: [(name: String, offsetSeconds: Int64)] = []
 

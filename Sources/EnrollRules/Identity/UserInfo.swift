@@ -7,7 +7,8 @@ public import EnrollJSON
 
 public enum UserInfo {
   public static func request(endpoint: String, accessToken: Secret, tokenType: String) -> HTTPRequest {
-    // RFC 6750 §2.1, RFC 9449 §7.1. Servers write `token_type` in different ways, but all of them accept these two.
+    // RFC 6750 §2.1, RFC 9449 §7.1. Servers write `token_type` in different ways, but all of them accept these two
+    // spellings.
     let scheme = ASCII.equalsIgnoringCase(tokenType, "DPoP") ? "DPoP" : "Bearer"
     return HTTPRequest(
       .get, endpoint,

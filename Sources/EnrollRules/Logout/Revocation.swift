@@ -1,12 +1,12 @@
 // The request that revokes a token (RFC 7009 §2.1), and its response (§2.2). An unknown token counts as revoked,
-// because it no longer works. The token is in the form of the request (R31).
+// because it no longer works. The token is sent as a field of the request's form (R31).
 
 import EnrollCrypto
 
 public enum RevocationRequest {
   /// - Parameter withBearer: whether to send the bearer token as well. Some servers require a public client to
-  ///   authenticate with its access token (Glewlwyd), others refuse two kinds of credentials. Use it for a second try,
-  ///   if ``RevocationAnswer/wantsBearer``.
+  ///   authenticate with its access token (Glewlwyd), others refuse two kinds of credentials. Pass true in a second
+  ///   try, if ``RevocationAnswer/wantsBearer`` of the first answer is true.
   public static func make(
     _ revocation: OutboxEntry.Revocation, endpoint: String, withBearer: Bool = false
   ) -> HTTPRequest {

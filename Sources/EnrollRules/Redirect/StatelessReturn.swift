@@ -7,7 +7,7 @@ extension TransactionRecord {
   /// - Parameters:
   ///   - kind: the kind of the flow.
   ///   - transactionID: the transaction that the host names; nil if the host names no transaction.
-  ///   - awaited: the part of a flow of this kind that waits for the URL; nil for other flows.
+  ///   - awaited: returns the part of the flow that waits for the URL; nil for a flow of another kind.
   /// - Throws: `.unsolicited` if not exactly one transaction of this kind is pending, or if the named transaction is of
   ///   another kind; `.notFound` if no transaction has that id.
   package static func answeredWithoutState<Awaited>(

@@ -22,7 +22,7 @@ public struct VerifiedRedirect: Equatable, Sendable {
   public let transaction: TransactionRecord
   public let answer: Answer
 
-  /// An error here leaves every transaction unchanged: the URL has no side effect (R6).
+  /// Verifies a redirect. If this throws, every transaction stays unchanged: the URL has no side effect (R6).
   /// - Parameters:
   ///   - transactions: all transactions of the account, including settled ones.
   ///   - transactionID: the transaction that the host names; nil if the host names no transaction.

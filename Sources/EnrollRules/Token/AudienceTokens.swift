@@ -65,7 +65,7 @@ public struct AudienceTokens: Equatable, Sendable {
   /// The largest size of all entries together: the account's record must stay below the limit of a sealed file.
   public static let maximumBytes = 256 << 10
 
-  /// In the order in which they were added.
+  /// The entries, in the order in which they were added.
   public private(set) var entries: [AudienceEntry] = []
 
   public init() {}

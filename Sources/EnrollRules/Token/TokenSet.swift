@@ -30,7 +30,7 @@ public struct TokenSet: Equatable, Sendable {
   public var unprovenIDToken: Secret?
   /// The endpoint that issued the tokens.
   public var source: Source
-  /// A renewal for an audience may have ended the access token: it is not returned to callers.
+  /// Whether a renewal for an audience may have ended the access token. Then the token is not returned to callers.
   public var isSuperseded = false
   /// Access tokens for other audiences, obtained with this session's refresh token.
   public var audiences = AudienceTokens()

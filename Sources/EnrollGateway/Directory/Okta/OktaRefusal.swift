@@ -1,6 +1,6 @@
 // A refusal in Okta's dialect: a status, `errorCode` and `errorCauses`. The texts of a refusal stay out of the log,
-// because they may repeat data of the request. Of each cause, the gateway compares only the beginning of its text,
-// which names an attribute.
+// because they may repeat data of the request. The gateway compares only the beginning of each cause's text; it names
+// an attribute.
 
 import EnrollRules
 import EnrollJSON
@@ -8,7 +8,7 @@ import EnrollHTTP
 
 struct OktaRefusal {
   let status: Int
-  /// `E` and seven digits; nil for any other text.
+  /// The `errorCode`: `E` and seven digits; nil for any other text.
   let code: String?
   private let causes: [String]
 

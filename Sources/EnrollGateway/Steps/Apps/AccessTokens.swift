@@ -54,8 +54,8 @@ struct AccessTokens: GatewaySteps {
       ]), headers: [HTTPHeader("Cache-Control", "no-store")])
   }
 
-  /// The audience of the token: the API that the form names; all APIs if it names none. nil for an API that is not
-  /// configured, and for a body that is not a form.
+  /// The audience of the token: the API that the form names, or all APIs if the form names no API. nil for an API that
+  /// is not configured, and for a body that is not a form.
   private func audience(_ request: WebRequest) -> JSON? {
     let all: JSON =
       settings.apis.count == 1

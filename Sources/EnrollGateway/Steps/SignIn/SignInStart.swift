@@ -83,7 +83,8 @@ struct SignInStart: GatewaySteps {
     return try then(Attempt.App(id: app.id, redirectURI: redirectURI, state: state, challenge: challenge))
   }
 
-  /// Visible ASCII (RFC 6749 Appendix A.5); the state is stored in the cookie.
+  /// Whether the text is a valid state: visible ASCII (RFC 6749 Appendix A.5), and short, because the state is stored
+  /// in the cookie.
   private static func isState(_ text: String) -> Bool {
     (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }
