@@ -60,7 +60,7 @@ package final class FailingTokenStore: TokenStore {
   /// Runs `body` while the next caller waits for the renewal lock.
   package func whileWaiting(_ body: @escaping @Sendable () -> Void) { waiting.withLock { $0 = body } }
 
-  /// From now on, an empty store takes the place of the first store.
+  /// Replaces the store with an empty store from now on.
   package func replace(_ account: AccountName) throws(EnrollError) {
     isReplaced.withLock { $0 = true }
     try base.remove(account)

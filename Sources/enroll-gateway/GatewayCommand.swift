@@ -23,13 +23,13 @@ enum GatewayCommand {
     "config", value: "file", help: "The configuration file.", default: "/etc/enroll-gateway/gateway.json",
     completion: .files(extension: "json"))
 
-  /// A signal that arrives while arguments are read or the database is migrated stays pending until `serve` reads it:
-  /// by default SIGHUP would end the program.
+  /// Runs the program. A signal that arrives while arguments are read or the database is migrated stays pending until
+  /// `serve` reads it, because by default SIGHUP would end the program.
   static func main() {
     // If standard output were closed, a database connection could get its descriptor, and receive the program's output.
     enroll_posix_open_missing_streams()
     enroll_posix_return_memory()
-    // CommandLine reads /proc, which some containers do not have.
+    // ProcessArguments does not read /proc, as CommandLine does: some containers do not have /proc.
     if let index = ProcessArguments.firstInvalidUTF8() {
       StandardStream.printLine(
         "enroll-gateway: argument \(index) is not UTF-8: expected paths and names in UTF-8", to: STDERR_FILENO

@@ -19,7 +19,7 @@ final class GatewayLog: LogHandler {
   /// The number of lines dropped since the start.
   var dropCount: Int { droppedInAll.load(ordering: .relaxed) }
 
-  /// The limit of a message in bytes; a line with it fits into one atomic write to a pipe.
+  /// The limit of a message in bytes; a line with such a message fits into one atomic write to a pipe.
   private static let messageLimit = 600
 
   init(level: LogLevel, clock: any Clock) {
@@ -52,8 +52,8 @@ final class GatewayLog: LogHandler {
     ]).serialized() + [0x0A]
   }
 
-  /// If poll(2) reports that a pipe is writable, it accepts PIPE_BUF bytes at once, which is more than one line
-  /// (pipe(7)).
+  /// Whether a line can be written without waiting. If poll(2) reports that a pipe is writable, it accepts PIPE_BUF
+  /// bytes at once, which is more than one line (pipe(7)).
   private static var isWritable: Bool {
     var poller = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
     return poll(&poller, 1, 0) == 1 && Int32(poller.revents) & Int32(POLLOUT) != 0

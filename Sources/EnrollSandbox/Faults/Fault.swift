@@ -24,7 +24,7 @@ public struct Fault: Sendable, Equatable {
 
   /// One effect of a fault. ``FaultTable`` has a name for each effect that is useful in tests.
   public enum Effect: Sendable, Equatable {
-    // Replace the answer: the request is not processed.
+    // The next effects replace the answer: the request is not processed.
     /// The connection is closed; the request had no effect.
     case dropBefore
     /// An empty answer with this status.
@@ -76,7 +76,7 @@ public struct Fault: Sendable, Equatable {
     // The endpoint requires another nonce, whatever nonce the proof contains (RFC 9449 §8).
     case demandNonce
 
-    // Alter how the answer is sent: the request was processed.
+    // The next effects alter how the answer is sent: the request was processed.
     /// The connection is closed without a byte after the request took effect: "answer lost after rotation".
     case dropAfter
     case halfBody

@@ -200,7 +200,7 @@ public final class App2AppStep: StateChangingStep {
     }
   }
 
-  /// The host could not open the other app's link, because there is no such app on the device.
+  /// Reports that the host could not open the other app's link, because there is no such app on the device.
   /// - Throws: `.notFound`; `.illegalState` for a transaction of another kind; `.alreadySettled`;
   ///   `.transactionExpired`.
   public func otherAppMissing(transactionID: TransactionID) throws(EnrollError) -> Settlement {

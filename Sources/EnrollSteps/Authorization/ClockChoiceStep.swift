@@ -6,7 +6,7 @@ import EnrollCrypto
 import EnrollRules
 
 extension GrantStep {
-  /// Verifies an id_token with one of the clocks that may be the server's.
+  /// Verifies an id_token with one of the clocks that may show the server's time.
   /// - Parameters:
   ///   - expected: the expectations, with the time of this machine's clock.
   ///   - answered: the offset of the server's clock according to the response's `Date`; nil if the response has no

@@ -9,7 +9,8 @@ extension AuthorizationStep {
 
   /// Continues the same transaction with `prompt=consent`, because the received tokens do not include the requested
   /// refresh token.
-  /// - Returns: the URL at which it continues; nil if consent would not help, or the transaction cannot continue.
+  /// - Returns: the URL at which the sign-in continues; nil if consent would not help, or the transaction cannot
+  ///   continue.
   func askForConsent(
     of transaction: TransactionRecord, insteadOf received: ReceivedTokens, cancellation: (any Cancellation)?
   ) -> String? {

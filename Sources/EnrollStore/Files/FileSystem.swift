@@ -74,7 +74,7 @@ public protocol FileSystem: AnyObject, Sendable {
   /// Opens a file that serves only as a lock, and creates it with mode 0600 if it does not exist. A forked child closes
   /// it at once.
   func openLock(_ name: String, in folder: Int32) throws(FileFault) -> Int32
-  /// Ignores errors: everything that matters was synced before.
+  /// Closes a file. Errors are ignored: everything that matters was synced before.
   func close(_ descriptor: Int32)
   /// Closes a descriptor from ``openLock(_:in:)``, and so frees the lock.
   func closeLock(_ descriptor: Int32)

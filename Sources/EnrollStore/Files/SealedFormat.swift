@@ -48,7 +48,7 @@ struct SealedBytes: Sendable {
 }
 
 enum SealedFormat {
-  /// An upgrade step opens a file of the older form, and seals its content in the next form.
+  /// The forms of sealed files. An upgrade step opens a file of the older form, and seals its content in the next form.
   static let form = StoreForm<SealedBytes>("sealed file", newest: 1)
 
   /// The maximum number of bytes of the plaintext.

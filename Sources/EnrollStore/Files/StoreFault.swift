@@ -142,7 +142,7 @@ enum StoreFault {
   }
 }
 
-/// Filesystems whose locks and renames do not work between machines, or may not.
+/// Filesystems whose locks and renames do not, or may not, work between machines.
 enum NetworkFilesystem {
   /// The name of a network filesystem; nil for a local filesystem. The numbers are from linux/magic.h and the drivers'
   /// sources.
