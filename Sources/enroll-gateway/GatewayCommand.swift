@@ -29,7 +29,7 @@ enum GatewayCommand {
     // If standard output were closed, a database connection could get its descriptor, and receive the program's output.
     enroll_posix_open_missing_streams()
     enroll_posix_return_memory()
-    // ProcessArguments does not read /proc, as CommandLine does: some containers do not have /proc.
+    // Uses ProcessArguments, because CommandLine reads /proc, which some containers do not have.
     if let index = ProcessArguments.firstInvalidUTF8() {
       StandardStream.printLine(
         "enroll-gateway: argument \(index) is not UTF-8: expected paths and names in UTF-8", to: STDERR_FILENO

@@ -23,8 +23,9 @@ enum KeyFile {
     return try KeyRing(json: json)
   }
 
-  /// A systemd credential belongs to root: the service's user may read it through an access control list, whose mask
-  /// appears as the group's permission in stat(2) (systemd.exec(5), LoadCredential=).
+  /// Whether only the owner may read the file. A systemd credential belongs to root, and the service's user may read it
+  /// through an access control list. The mask of that list appears as the group's permission in stat(2)
+  /// (systemd.exec(5), LoadCredential=).
   private static func isForOwnerAlone(_ path: String) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return false }

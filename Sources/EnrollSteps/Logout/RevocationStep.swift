@@ -43,8 +43,8 @@ final class RevocationStep: EngineStep {
       queued: clock.wallTime())
   }
 
-  /// Queues the revocation of the tokens in a refused response, if the rule allows it. Revokes nothing if the response
-  /// shows that it was made for another request, and that a cache or another fault on the way delivered it here.
+  /// Queues the revocation of the tokens in a refused response, if R35 allows it. Revokes nothing if the response shows
+  /// that it was made for another request, and that a cache or another fault on the way delivered it here.
   /// - Parameter user: nil if it is not proven whose tokens they are.
   func revokeTokens(in http: HTTPResponse, of grant: Grant, user: String? = nil) {
     guard (200..<300).contains(http.status), !http.isFromCache,
@@ -65,7 +65,7 @@ final class RevocationStep: EngineStep {
       try? TokenResponse.refreshToken(member("refresh_token"), http), access, user: user, dpopKey: key)
   }
 
-  /// Queues the revocation of single tokens, from which no token set could be made, if the rule allows it.
+  /// Queues the revocation of single tokens, from which no token set could be made, if R35 allows it.
   func revokeLoose(
     _ refreshToken: Secret?, _ accessToken: Secret? = nil, user: String? = nil, dpopKey: DPoPKey? = nil
   ) {
@@ -77,9 +77,9 @@ final class RevocationStep: EngineStep {
       })
   }
 
-  /// Queues the revocation of tokens that nobody keeps, if the rule allows it (R35). Tokens of a record are queued
-  /// before they leave the record, so that they are not lost if the process ends: the rule delays their messages while
-  /// the record still has them.
+  /// Queues the revocation of tokens that nobody keeps, if R35 allows it. Tokens of a record are queued before they
+  /// leave the record, so that they are not lost if the process ends: R35 delays their messages while the record still
+  /// has them.
   /// - Parameter users: the users of all accounts, including the record that is about to be stored; nil: the users in
   ///   the store.
   func revokeUnkept(_ unkept: [UnkeptTokens?], beside users: SignedInUsers? = nil) {

@@ -6,8 +6,8 @@ import EnrollJSON
 import EnrollPosix
 
 enum ResourceProfile {
-  /// The resource's host, so that people recognise it, and a number that differs for the resources of one host. The
-  /// profile itself names its resource.
+  /// The profile's name: the resource's host, so that people recognise it, and a number that differs for the resources
+  /// of one host. The profile itself names its resource.
   static func name(of resource: String) -> String {
     let host = (try? StrictURL(resource))?.hostText ?? "resource"
     let plain = host.utf8.map { byte -> UInt8 in

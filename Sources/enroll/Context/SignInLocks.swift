@@ -22,7 +22,8 @@ struct SignInLocks {
       return nil
     }
     let scopes = lock.wasAwaited ? scopes(in: lock.0.note) : nil
-    // If this process did not wait, or that sign-in failed, the note is from an earlier sign-in, and is erased.
+    // If this process did not wait, or the sign-in that it waited for failed, the note is from an earlier sign-in, and
+    // is erased.
     if scopes == nil { lock.0.write([]) }
     return SignInLocks(account: lock.0, servedScopes: scopes)
   }

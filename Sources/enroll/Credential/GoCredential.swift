@@ -36,7 +36,7 @@ extension CredentialFormat {
     return line.split(separator: " ").dropFirst().first == "401"
   }
 
-  /// The prefixes of URLs, a blank line, their headers, and a blank line.
+  /// The answer for go: the prefixes of URLs, a blank line, the headers for these URLs, and a blank line.
   private static func answer(_ token: BearerToken, _ hosts: [String]) -> String {
     hosts.map { "https://\($0)\n" }.joined() + "\nAuthorization: Bearer \(token.text)\n\n"
   }

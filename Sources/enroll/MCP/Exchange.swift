@@ -37,7 +37,7 @@ final class Exchange: ExchangeReceiver {
     case queued
     /// Waits until the session is initialized.
     case held
-    /// The renewal of the token continues.
+    /// Waits until the renewal of the token has ended.
     case awaitingToken
     case awaitingSignIn
     /// Waits for its next attempt at this instant, in nanoseconds.
@@ -92,7 +92,7 @@ final class Exchange: ExchangeReceiver {
   var needsMoreScopes = false
   /// The token that the server refused with 401.
   var refusedToken: Secret?
-  /// Why the session ended, if one did.
+  /// Why the session ended; nil if no session ended.
   var endedSession: String?
   var isClientForgotten = false
   /// The stored token before the sign-in.

@@ -137,8 +137,8 @@ extension Bridge {
           .unreachable, "\(options.serverName) has sent no address for the messages. Nothing was sent."))
   }
 
-  /// The stream if its request was sent or pauses before the next attempt, so that the deadline for the server
-  /// applies. A stream that waits for a token or for the user has its own deadline.
+  /// The stream, if the deadline for the server applies to it: its request was sent, or it pauses before the next
+  /// attempt. A stream that waits for a token or for the user has its own deadline.
   var streamAtServer: Exchange? {
     all { stream in
       guard stream.kind == .wholeStream else { return false }

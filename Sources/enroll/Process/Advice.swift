@@ -114,7 +114,7 @@ struct Said {
     (resourceOfPlace, placeBesideResource) = (beside.resource, beside.words())
     attempt = request.attempt
     resource = request.resource
-    // Read when the hint is printed, because the profile may have been saved in the meantime.
+    // The context is read when the hint is printed, because the profile may have been saved in the meantime.
     guard let place = try? Context(request.place) else { return }
     guard (try? place.hasConfiguration()) == false else {
       registration = place.registration

@@ -174,8 +174,8 @@ final class CommandSession {
     }
   }
 
-  /// Waits once. If the wait takes a second longer than its limit, the process was stopped: the delays of a busy
-  /// machine are shorter.
+  /// Waits for one event. If the wait takes a second longer than its limit, the process was stopped: the delays of a
+  /// busy machine are shorter.
   private func next(milliseconds: Int32, listens: Bool = false) -> Waits.Event {
     let begun = instant
     defer {

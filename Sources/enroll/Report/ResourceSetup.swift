@@ -8,7 +8,8 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 
-/// A class, because it holds the port of the redirect URI from before the registration until the sign-in listens there.
+/// The setup of a sign-in at a resource. A class, because it holds the port of the redirect URI, from before the
+/// registration until the sign-in listens at that port.
 final class ResourceSetup {
   let way: SignInArguments
   let resource: String

@@ -3,12 +3,12 @@
 
 import CPosix
 
-/// A class, because the terminal is restored only once.
+/// Turns off a terminal's echo. A class, because the terminal is restored only once.
 final class Silence {
   /// The signals that stop or end the program, and the signal that continues it.
   private static let signals = [SIGTSTP, SIGQUIT, SIGCONT]
 
-  /// Readable after one of the signals, for ``handleSignals()``.
+  /// A descriptor that is readable after one of the signals, for ``handleSignals()``.
   let descriptor: Int32
   private let writer: Int32
   private var usual: [Int32: sigaction] = [:]

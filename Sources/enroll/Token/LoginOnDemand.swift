@@ -26,7 +26,8 @@ struct LoginOnDemand {
       guard error.ending == .signInNeeded, try login.isPossible, let files = SignInFiles(session.place) else {
         throw error
       }
-      // If another process signs in now, the waiting sign-in may be that process's own, which that process confirms.
+      // If another process is signing in now, the sign-in that waits for confirmation may be its own, and that process
+      // confirms it.
       if !files.isBusy { try login.requireNoQuestion() }
       try login.perform(files, instead: error)
     }

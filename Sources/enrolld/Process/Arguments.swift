@@ -39,7 +39,7 @@ enum Arguments {
     guard let given = ProcessArguments.pointers() else {
       return refused("the command line cannot be read: enrolld needs glibc for that")
     }
-    // A copy, because getopt_long reorders the pointers.
+    // getopt_long gets a copy, because it reorders the pointers.
     var words: [UnsafeMutablePointer<CChar>?] = []
     for word in given { words.append(word) }
     words.append(nil)

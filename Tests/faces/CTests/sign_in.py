@@ -97,7 +97,7 @@ def walk(issuer, variant, redirect, wrapper=()):
         begun = driver.call("registration.begin", kind="signIn")
         answer = play_user(begun["action"]["url"])
         if redirect == CUSTOM:
-            # Another process than the one that began the sign-in may finish it.
+            # A process that did not begin the sign-in may finish it.
             driver.process.kill()
             driver.close()
             driver = Driver(variant, wrapper)

@@ -289,7 +289,7 @@ static int in_child(fixture *own) {
   alarm(300); /* Kills a child that hangs. */
   check_each_handle(own, ENROLL_E_FORKED, "in a forked child");
   FOR_EACH_ROW(function) {
-    /* Functions that take no handle work in a child. */
+    /* Functions that take no handle work in a child of fork(). */
     if (takes_handle(function) || !function->returns_status) continue;
     if (strcmp(function->name, "enroll_client_new") == 0) continue;
     fill(&given, function, NULL, NULL);

@@ -124,7 +124,7 @@ class Registered(CommandCase):
         path.write_text(json.dumps({**self.configuration, "caFile": str(self.home / "none.pem")}))
         asked = self.counts()["counts"]["notesMetadata"]
         self.run_enroll("login", "--yes", "--again", *self.arguments, status=2)
-        # The file is read before anything is asked.
+        # The file is read before the resource's metadata is requested.
         self.assertEqual(self.counts()["counts"]["notesMetadata"], asked)
 
     def test_status_and_logout_find_the_account_of_the_resource(self):

@@ -154,7 +154,7 @@ class Hostile(unittest.TestCase):
                     pairs = depth // len(closing)
                     host.send(opening * pairs + b"1" + closing * pairs)
                     self.assertTrue(host.works())
-                    # Unless it is too deep, this is an empty batch, or not a request.
+                    # Unless the message is too deep, it is an empty batch, or not a request.
                     code = -32600 if depth <= hostile.DEPTH else -32700
                     self.assertEqual(host.answers, {(None, code): 1})
                     self.assertLessEqual(host.peak_kib(), MEMORY_KIB)

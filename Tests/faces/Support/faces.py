@@ -169,7 +169,7 @@ class JSONRPCClient(Client):
 
 
 class DriverClient(Client):
-    """A driver answers in the order of the requests."""
+    """A client in a driver, which answers in the order of the requests."""
 
     def __init__(self, arguments, environment):
         self._waiting = queue.Queue()

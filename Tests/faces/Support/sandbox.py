@@ -52,7 +52,7 @@ class Sandbox:
         return self.control("otherApp", link=link, **wish)["redirect"]
 
     def post(self, path, body):
-        """Sends JSON to one of its endpoints; returns the answer, whatever its status."""
+        """Sends JSON to one of the sandbox's endpoints; returns the answer, whatever its status."""
         request = urllib.request.Request(
             self.issuer + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
         )

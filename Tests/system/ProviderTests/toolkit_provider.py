@@ -20,8 +20,8 @@ def _log_in(page, user):
 
 
 class Toolkit(Provider):
-    """`token_seconds` is the lifetime of its access tokens, `grace_seconds` the time in which a spent refresh token
-    gets the same tokens again."""
+    """django-oauth-toolkit as a provider. `token_seconds`: the lifetime of access tokens. `grace_seconds`: the time
+    in which a spent refresh token gets the same tokens again."""
 
     name = "django-oauth-toolkit"
     facts = Facts(
@@ -65,7 +65,7 @@ class Toolkit(Provider):
 
     @property
     def endpoints(self):
-        """The endpoints that it has and does not announce, for the configuration."""
+        """The endpoints that the provider has but does not announce, for the configuration."""
         return {
             "authorizationEndpoint": f"{self.issuer}/authorize/",
             "tokenEndpoint": f"{self.issuer}/token/",

@@ -20,7 +20,7 @@ from platforms import BUILD
 from processes import TOP, wait_until, workspace
 from sandbox import come_back, hop
 
-# The tests of the command have a module `cases`, too.
+# Loaded under another name, because the tests of the command have a module `cases`, too.
 _specification = importlib.util.spec_from_file_location("command_cases", TOP / "Tests/faces/CommandTests/cases.py")
 command_cases = importlib.util.module_from_spec(_specification)
 _specification.loader.exec_module(command_cases)
@@ -74,7 +74,7 @@ class App:
     face: str
     #: Whether a sign-in can have other options than `prompt`.
     steps_up = True
-    #: Whether its renewal continues when its process is killed.
+    #: Whether a renewal of this face continues when the face's process is killed.
     outlives_its_caller = False
 
     def __init__(self, server, home=None, account=None):
@@ -211,7 +211,7 @@ class Interpreter:
         self.client = face.within(environment).start()
 
     def give_back(self):
-        """Ends its app, as a `with` block does. A process in which that fails is not used again."""
+        """Ends the app, as a `with` block does. If that fails, the app's process is not used again."""
         try:
             self.client.call("close")
         except (Refused, OSError, AssertionError):

@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[2]
 OUT = TOP / "build/fuzz"
-# In the order in which they import one another.
+# The modules, in the order in which they import one another.
 MODULES = (
     "EnrollJSON", "EnrollCrypto", "EnrollRules", "EnrollSteps", "EnrollPosix", "EnrollStore", "EnrollHost", "EnrollCommands",
 )  # fmt: skip

@@ -1,5 +1,5 @@
-// Every change of a store on the disk, each with its own beginning. KillPoints interrupts it at each system
-// call, and DiskFaults makes each system call fail.
+// Every change of a store on the disk, each with its own beginning. KillPoints interrupts a change at each of its
+// system calls, and DiskFaults makes each of its system calls fail.
 
 @testable import EnrollPosix
 @testable import EnrollStore
@@ -17,7 +17,7 @@ struct StoreChange: Sendable {
   typealias Acknowledge = () -> Void
 
   let name: String
-  /// Whether it derives a key from a PIN each time, which makes it a thousand times slower than the others.
+  /// Whether the change derives a key from a PIN each time, which makes it a thousand times slower than the others.
   var isDear = false
   /// Makes the store before the change.
   var prepare: @Sendable (StoreSite) throws(EnrollError) -> Void = { site throws(EnrollError) in
@@ -61,7 +61,7 @@ struct StoreChange: Sendable {
     return states
   }
 
-  /// The number of its system calls, including the opening of the store.
+  /// The number of the change's system calls, including the opening of the store.
   func calls(from beginning: StoreSite, in path: String) throws(EnrollError) -> Int {
     let site = beginning.copied(to: path)
     system_calls_begin(system_call_plan(at: 0))

@@ -8,7 +8,7 @@ import Testing
 struct SandboxImportTests {
   private static let sources = Repository.top.appendingPathComponent("Sources")
 
-  /// Keys and digests, JSON, and the HTTP server.
+  /// The modules that the sandbox may share with the library: keys and digests, JSON, and the HTTP server.
   private static let shared: Set = ["EnrollCrypto", "EnrollHTTP", "EnrollJSON", "Foundation"]
   /// The only names of EnrollRules in the sandbox, by file.
   private static let namesOfRules = ["Server/ProviderServer.swift": Set(["HTTPHeader"])]

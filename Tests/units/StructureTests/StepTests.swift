@@ -119,7 +119,7 @@ struct StepTests {
   @Test("no step changes the parts of another step")
   func foreignParts() throws {
     let parts = "renewals|unsaved|checkProgress|nonces|progress|rejections|exchangeStore"
-    // The record of an account has nonces, too.
+    // The names after `record.` are not counted, because the record of an account has nonces, too.
     let foreign = try Regex(#"\b(?!self\.|record\.)\w+\.(\#(parts))\."#)
     for source in try Self.sources() {
       for line in source.text.split(separator: "\n") where !line.contains("//") {

@@ -59,7 +59,7 @@ public enum Vectors: String, CaseIterable, Sendable, CustomTestStringConvertible
 
   private static let here = URL(filePath: #filePath).deletingLastPathComponent()
   private static let given = ProcessInfo.processInfo.environment["ENROLL_VECTORS"]
-  /// A folder beside the checkout, unless ENROLL_VECTORS names another one.
+  /// The folder of the published vectors: beside the checkout, unless ENROLL_VECTORS names another one.
   private static let publishedFolder =
     given.map { URL(filePath: $0) }
     ?? Repository.top.deletingLastPathComponent().appending(path: "shared/vectors")

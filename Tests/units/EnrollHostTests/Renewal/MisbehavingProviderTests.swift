@@ -7,14 +7,14 @@ import Testing
 
 @Suite("A provider that misbehaves during a renewal (R30, R33, R34)")
 struct MisbehavingProviderTests {
-  /// A renewal sends two requests; libcurl itself repeats one of them if a kept connection turns out to be
-  /// dead.
+  /// The most requests of one renewal: it sends two requests, and libcurl itself repeats one of them if a kept
+  /// connection turns out to be dead.
   private static let mostPerRenewal = 3
-  /// In 55 seconds of failures there are waits of ½, 1, 2 … 32 s, each at least halved by the jitter.
+  /// The most requests in 55 seconds of failures: the waits are ½, 1, 2 … 32 s, each at least halved by the jitter.
   private static let mostInAMinute = 8 * mostPerRenewal
-  /// Longer than the longest pause that a Retry-After can cause.
+  /// A timeout that is longer than the longest pause that a Retry-After can cause.
   private static let anyTimeout: Int64 = 4000
-  /// Longer than any token lives, whatever its `expires_in` says (R32).
+  /// A time that is longer than any token lives, whatever its `expires_in` says (R32).
   private static let anyLife: Int64 = 366 * 86_400
 
   @Test("there are more than forty ways, each of its own name")

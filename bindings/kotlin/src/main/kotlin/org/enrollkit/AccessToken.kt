@@ -4,14 +4,14 @@ import kotlin.time.Instant
 
 /** A valid access token. [toString] does not show it. */
 public class AccessToken internal constructor(
-  /** For the `Authorization` header or a form body, and nowhere else (RFC 9700 §4.3.2). */
+  /** The token itself: for the `Authorization` header or a form body, and nowhere else (RFC 9700 §4.3.2). */
   public val value: String,
   /** The type as the server spells it: `Bearer`, `DPoP`. Send a DPoP token together with a proof from
    *  [DpopCommands.proof]. */
   public val type: String,
-  /** When it expires, by this device's clock; null for a stand-in token, which does not expire. */
+  /** When the token expires, by this device's clock; null for a stand-in token, which does not expire. */
   public val expiresAt: Instant?,
-  /** Whether it was due and could not be renewed. It still works until it expires. */
+  /** Whether the token was due and could not be renewed. It still works until it expires. */
   public val isStale: Boolean,
   /** The granted scopes, separated by spaces; there may be fewer than were requested. Null for a stand-in token. */
   public val scope: String? = null,

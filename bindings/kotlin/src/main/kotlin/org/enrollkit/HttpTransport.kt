@@ -36,7 +36,7 @@ public class HttpRequest internal constructor(
   public val url: String,
   /** Names and values, in their order. */
   public val headers: List<Pair<String, String>>,
-  /** Empty if there is no body. */
+  /** The body; empty if there is none. */
   public val body: ByteArray,
   /** The limit of the response's body in bytes: stop reading and fail with [Status.RESPONSE_INVALID] if it is longer. */
   public val responseLimit: Int,
