@@ -33,7 +33,7 @@ static inline int enroll_posix_rename_new(int folder, const char *old, const cha
   return linkat(folder, old, folder, name, 0) == 0 ? unlinkat(folder, old, 0) : -1;
 }
 
-// Why this program has no kernel keyrings; NULL if it may have keyrings.
+// The reason why this program has no kernel keyrings; NULL if the kernel may have them.
 static inline const char *enroll_posix_missing_keyring(void) { return NULL; }
 // The kernel's keyrings (keyctl(2)), which the C library does not wrap. All keys are of type "user".
 static const int enroll_posix_key_find = KEYCTL_GET_KEYRING_ID;
@@ -50,7 +50,7 @@ static inline long enroll_posix_key_add(const char *name, const void *content, s
 static inline long enroll_posix_key_search(const char *name) {
   return syscall(SYS_keyctl, KEYCTL_SEARCH, (long)KEY_SPEC_USER_KEYRING, "user", name, 0L);
 }
-// Copies at most `size` bytes of the content. Returns the length of the whole content, or -1.
+// Copies at most `size` bytes of a key's content. Returns the length of the whole content, or -1.
 static inline long enroll_posix_key_read(long key, void *content, size_t size) {
   return syscall(SYS_keyctl, KEYCTL_READ, key, content, size);
 }

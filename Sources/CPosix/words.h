@@ -9,8 +9,8 @@ static inline char **enroll_posix_command_words(long *count) {
   extern char **environ;
   if (!environ || environ[-1]) return NULL;
   char **first = environ - 1;
-  // Goes back over the pointers until it finds the number of words. No pointer is mistaken for that number, because no
-  // pointer is that small.
+  // Moves `first` back over the pointers, until the value before it is the number of words. No pointer is as small as
+  // that number, so none is mistaken for it.
   for (*count = 0; (intptr_t)first[-1] != *count; first--) ++*count;
   return first;
 }

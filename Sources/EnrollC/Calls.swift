@@ -1,4 +1,4 @@
-// Calls any command by its name, for bindings. Also the C functions that only run a command.
+// The C functions that call any command by its name, for bindings. Also the C functions that only run one command.
 
 public import CEnroll
 import EnrollCommands

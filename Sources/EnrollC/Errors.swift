@@ -28,7 +28,7 @@ func reporting(to error: ErrorOut?, _ body: () throws(EnrollError) -> Void) -> e
   reportingReason(to: error) { (_: inout enroll_status) throws(EnrollError) in try body() }
 }
 
-/// As ``reporting(to:_:)``, for a body that can also report the cause of its failure.
+/// Like ``reporting(to:_:)``, for a body that can also report the cause of its failure.
 @inline(never)
 func reportingReason(
   to error: ErrorOut?, _ body: (inout enroll_status) throws(EnrollError) -> Void

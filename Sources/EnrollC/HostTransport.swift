@@ -116,7 +116,7 @@ private struct RequestMemory {
   private static func text(_ text: String) -> Buffer { Array(text.utf8).withUnsafeBytes { Buffer($0) } }
 }
 
-/// The response, while the host sets its parts.
+/// The response to one request, while the host sets the parts of the response.
 final class HostResponse: @unchecked Sendable {
   // Unchecked: all state is only touched with `exclusion` held, because a host may use its own threads.
   static let table = HandleTable<HostResponse>(kind: 4)
@@ -163,7 +163,7 @@ final class HostResponse: @unchecked Sendable {
     }
   }
 
-  /// - Returns: false if the body is over the request's limit. Then nothing more is added.
+  /// - Returns: false if the body is over the request's limit. Then the body does not change any more.
   func add(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     exclusion.locked {
       isTooLong = isTooLong || bytes.count > limit - body.count

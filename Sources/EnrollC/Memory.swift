@@ -1,4 +1,4 @@
-// Short names for the types of parameters, so that a function reads like its declaration in the header. Also the
+// Short names for the types of parameters, so that a function here looks like its declaration in the C header. Also the
 // functions that protect the host's own memory.
 
 public import CEnroll

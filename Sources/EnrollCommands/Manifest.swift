@@ -1,5 +1,5 @@
-// The command surface as one JSON document. Bindings, documentation and tests are made from it, so that they cannot
-// differ.
+// The command surface as one JSON document. Bindings, documentation and tests are made from the document, so that they
+// all agree.
 
 public import EnrollRules
 import EnrollHost

@@ -6,6 +6,7 @@ import COpenSSL
 public enum HMAC {
   private static let handle = Fetched { MACHandle("HMAC") }
 
+  /// The HMAC of `bytes` with SHA-256.
   /// - Returns: 32 bytes. Compare them with ``ConstantTime/equal(_:_:)``.
   /// - Throws: `.library` if OpenSSL fails.
   public static func sha256(key: Secret, _ bytes: [UInt8]) throws(CryptoError) -> [UInt8] {

@@ -6,6 +6,7 @@ public enum SystemRandom {
   /// The maximum number of bytes in one call.
   public static let countLimit = 1 << 20
 
+  /// Returns `count` random bytes.
   /// - Throws: `.library` if the system has no entropy, because weaker bytes are never returned; `.argument` for a
   ///   negative `count` or a `count` over ``countLimit``.
   public static func bytes(_ count: Int) throws(CryptoError) -> [UInt8] {

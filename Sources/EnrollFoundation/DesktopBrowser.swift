@@ -9,7 +9,7 @@ import Foundation
 ///
 /// `try await client.signIn(using: DesktopBrowser())` opens the browser and waits for the redirect.
 public struct DesktopBrowser: UserAgent {
-  /// Programs with their arguments, tried in this order.
+  /// The programs with their arguments. They are tried in this order.
   private let commands: [[String]]
   private let path: [String]
 

@@ -1,6 +1,6 @@
-// A command, and the program that it belongs to. The reader, help, completions and the manual use these values.
+// A command, and a program with its commands. The reader, help, completions and the manual use these values.
 
-/// A command: its arguments, or its subcommands.
+/// A command. It has either arguments or subcommands.
 package struct Command: Sendable {
   package let name: String
   /// One sentence.
@@ -52,9 +52,9 @@ package struct Program: Sendable {
     self.usageStatus = usageStatus
   }
 
-  /// Reads a command line and runs its command.
+  /// Reads a command line, and runs the command that it names.
   /// - Parameters:
-  ///   - words: without the program's name.
+  ///   - words: the command line without the program's name.
   ///   - width: the width of the terminal; nil if the output goes elsewhere.
   ///   - output: writes to standard output: help, a version, completions.
   ///   - errors: writes to standard error: the errors of the command line.

@@ -34,7 +34,7 @@ struct ValueReader {
     return .values(values)
   }
 
-  /// A single dash is an operand: many programs use it for standard input.
+  /// Whether a word is an option. A single dash is an operand, because many programs use it for standard input.
   private static func isOption(_ word: String) -> Bool {
     word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1
   }
@@ -69,7 +69,7 @@ struct ValueReader {
     try add(given, to: argument)
   }
 
-  /// The option that a word names, and the value after its equals sign.
+  /// The option that a word names, and the value after the word's equals sign.
   private func find(_ word: String) throws(UsageError) -> (Argument, attached: String?) {
     guard word.utf8.starts(with: "--".utf8) else {
       let letter = String(decoding: word.utf8.dropFirst(), as: UTF8.self)

@@ -50,7 +50,7 @@ final class ClientHandle: Sendable {
     try Self.deadline(milliseconds, from: client.deadline(afterSeconds: 0))
   }
 
-  /// The deadline of a call of any command, by the client's clock; without a client, by the system's clock.
+  /// The deadline of a call of any command. The client's clock measures it; without a client, the system's clock.
   static func deadline(_ milliseconds: Int64, of handle: ClientHandle?) throws(EnrollError) -> Instant {
     guard let handle else { return try deadline(milliseconds, from: SystemClock.now()) }
     return try handle.deadline(milliseconds)

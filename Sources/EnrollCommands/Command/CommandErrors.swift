@@ -13,7 +13,7 @@ public struct CommandErrors: Sendable {
     case network
     /// Errors of a timeout that the caller chose.
     case timeout
-    /// Errors of the verification of a redirect, and of the exchange of its code.
+    /// Errors when a redirect is verified, and when its code is exchanged.
     case redirect
     /// Errors of an access token that the command needs, or returns.
     case access
@@ -55,7 +55,7 @@ public struct CommandErrors: Sendable {
     self.exceptions = exceptions
   }
 
-  /// Each error once, in the order of the table of errors. Computed for the manifest.
+  /// The codes of all these errors, each once, in the order of the table of errors. Computed for the manifest.
   public var codes: [EnrollError.Code] {
     var named = own
     for group in groups { named += group.codes }

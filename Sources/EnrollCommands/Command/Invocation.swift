@@ -9,13 +9,13 @@ import EnrollJSON
 struct Invocation: Sendable {
   var parameters: JSONObject
   var client: Client?
-  /// The client in its session; nil if the interface manages its own handles.
+  /// The open client of the call; nil if the interface manages its own handles.
   var opened: OpenClient?
   var session: Session?
   /// The caller's deadline, in addition to the parameter `timeout`.
   var deadline: Instant?
   var cancellation: (any Cancellation)?
-  /// The store's key provider, from an interface that can pass more than JSON.
+  /// The store's key provider, if the interface can pass more than JSON.
   var keys: KeyPlan?
   /// The new key provider, for commands that change the provider.
   var newKeys: KeyPlan?

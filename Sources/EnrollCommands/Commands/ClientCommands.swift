@@ -1,4 +1,4 @@
-// Opening and closing clients, and their events, which are sent only to subscribers.
+// Commands that open and close clients, and the events of clients. Events are sent only to subscribers.
 
 import EnrollRules
 import EnrollSteps

@@ -231,6 +231,7 @@ extension CommandTable {
 }
 
 extension Schema {
-  /// If the URL is too long, the check of URLs (R9) refuses it, with its own error text.
+  /// The URL that reached the app. If it is too long, the check of URLs (R9) refuses it, with the error text of that
+  /// check.
   static let url = Schema.uri("The URL as the host received it.").sensitive
 }

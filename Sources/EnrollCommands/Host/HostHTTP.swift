@@ -5,12 +5,12 @@ import EnrollRules
 import EnrollSteps
 import EnrollJSON
 
-/// The host's HTTP, for one client or for a command about a resource.
+/// The HTTP that the host provides, for one client or for a command about a resource.
 final class HostHTTP: Transport {
   /// The most headers of a message, more than any server needs. The C library has the same limit.
   static let headerLimit = 256
   static let headerByteLimit = 16 << 10
-  /// The longest body in bytes. It must fit into a message of the daemon (R36), also in Base64.
+  /// The longest body in bytes. Even in Base64 it must fit into a message of the daemon (R36).
   static let bodyLimit = 512 << 10
 
   private static let title = "the host's transport"

@@ -66,7 +66,8 @@ final class HostSecrets: SecretStore {
 
   func remove(_ name: SecretName) throws(EnrollError) { _ = try ask(Self.remove, name) }
 
-  /// - Returns: nil if there is no such secret.
+  /// Asks the host about one secret.
+  /// - Returns: nil if the host has no such secret.
   private func ask(
     _ request: HostRequest, _ name: SecretName, _ more: (String, JSON?)...
   ) throws(EnrollError) -> JSON? {

@@ -9,8 +9,8 @@ extension Schema {
   /// versions.
   public enum Direction: Sendable { case input, output }
 
-  /// The schema as JSON Schema; for a named type, a reference to it. Byte limits are printed as `maxLength`, which
-  /// counts characters: the check of EnrollKit is stricter.
+  /// The schema as JSON Schema; for a named type, a reference to that type. Byte limits are printed as `maxLength`,
+  /// which counts characters: the check of EnrollKit is stricter.
   /// - Parameter types: the document's `$defs`, to which new named types are added.
   public func document(_ direction: Direction, _ types: inout JSONObject) -> JSON {
     guard let name else { return .object(description(direction, &types)) }
@@ -22,6 +22,7 @@ extension Schema {
     return Schema.reference(name, use)
   }
 
+  /// A reference to a named type.
   /// - Parameter use: the description of this value of the type.
   static func reference(_ name: String, _ use: String) -> JSON {
     .object([

@@ -28,7 +28,7 @@ final class OpenClient: Sendable {
     self.tell = tell
   }
 
-  /// Returns once nothing of the client is running. Close the client first.
+  /// Waits until no work of the client is running. Close the client first.
   func drain() {
     beginner?.drain()
     client.drain()
@@ -98,7 +98,8 @@ final class ClientLog: LogHandler {
     handler.write(isTold ? .info : level, "\(beginning)\(line)")
   }
 
-  /// - Returns: the completion for a call whose result is sent as a reply.
+  /// Marks a call whose result is sent as a reply.
+  /// - Returns: the completion for that call.
   func untilReplied(_ completion: @escaping Command.Completion) -> Command.Completion {
     repliesDue.withLock { $0 += 1 }
     return { [self] result in

@@ -141,6 +141,7 @@ public final class Session: Sendable {
     return invocation
   }
 
+  /// The open client of a handle.
   /// - Throws: `.handle` for a stale handle, and for a text that was never a handle.
   private func opened(_ handle: String) throws(EnrollError) -> OpenClient {
     if let number = Self.number(handle), let opened = clients.withLock({ $0.opened[number] }) {
@@ -169,6 +170,7 @@ public final class Session: Sendable {
     return "c\(number)"
   }
 
+  /// Adds an open client to the session.
   /// - Parameters:
   ///   - handle: from ``newHandle()``.
   ///   - opensAside: true if opening the store may ask the host for a key. A separate thread then opens the store,

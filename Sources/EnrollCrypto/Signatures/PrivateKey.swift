@@ -94,6 +94,7 @@ public final class PrivateKey: Sendable {
     }
   }
 
+  /// Signs a message.
   /// - Returns: the signature in JOSE's form (for the ES family: r and s, each as long as a coordinate).
   /// - Throws: `.key` if the algorithm needs another kind of key or another curve.
   public func sign(_ message: [UInt8], algorithm: SignatureAlgorithm) throws(CryptoError) -> [UInt8] {
@@ -115,7 +116,7 @@ public final class PrivateKey: Sendable {
     }
     // If OpenSSL has no memory for the DER form, it reports success with a length of -1.
     guard status == 1, (1...signature.count).contains(count) else { throw .library("signature") }
-    // DER signatures vary in length: `count` was an upper bound.
+    // Removes the unused bytes: DER signatures vary in length, and the size of `signature` was an upper bound.
     signature.removeLast(signature.count - count)
     guard case .ec(let curve) = kind else { return signature }
     return try ECDSASignature.joined(der: signature, curve: curve)
@@ -145,7 +146,7 @@ public final class PrivateKey: Sendable {
     throw CryptoError(.key, "a private key of a kind that is not used here")
   }
 
-  /// A number in big-endian bytes: `count` bytes, or as few as possible.
+  /// A number of the key in big-endian bytes: exactly `count` bytes, or without `count` as few bytes as possible.
   private static func number(
     _ name: StaticString, of handle: KeyHandle, count: Int? = nil
   ) throws(CryptoError) -> [UInt8] {

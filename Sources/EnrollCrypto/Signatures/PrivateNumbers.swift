@@ -11,7 +11,7 @@ extension PrivateKey {
     case scalar([UInt8])
   }
 
-  /// Creates a key from both halves.
+  /// Creates a key from its public and its private half.
   /// - Throws: `.key` if the halves do not belong together, and for keys that ``PublicKey`` refuses.
   public convenience init(_ publicHalf: PublicKey, _ numbers: Numbers) throws(CryptoError) {
     let parameters = OpenSSLParameters()

@@ -40,6 +40,7 @@ public final class PublicKey: Sendable {
     self.handle = handle
   }
 
+  /// Creates an RSA key.
   /// - Parameters: big-endian bytes; leading zeros are removed.
   /// - Throws: `.key` for a modulus that has less than 2,048 or more than 8,192 bits, is even, or was made by the
   ///   flawed generator of CVE-2017-15361; for an exponent that is even, 1, or longer than 64 bits.
@@ -55,6 +56,7 @@ public final class PublicKey: Sendable {
     return PublicKey(.rsa(bits: bits), [modulus, exponent], key)
   }
 
+  /// Creates a key of an elliptic curve.
   /// - Throws: `.key` for coordinates of the wrong length or a point that is not on the curve.
   public static func ec(curve: Curve, x: [UInt8], y: [UInt8]) throws(CryptoError) -> PublicKey {
     guard x.count == curve.coordinateCount, y.count == curve.coordinateCount else {
@@ -87,6 +89,7 @@ public final class PublicKey: Sendable {
     return PublicKey(.ec(curve), [x, y], key)
   }
 
+  /// Creates an Ed25519 key.
   /// - Throws: `.key` for a length other than 32 bytes, and for a point that is not in canonical form or has small
   ///   order, because forged signatures verify with such a point.
   public static func ed25519(_ bytes: [UInt8]) throws(CryptoError) -> PublicKey {
@@ -189,7 +192,8 @@ private final class VerificationContext {
     try algorithm.configure(keyContext)
   }
 
-  /// - Returns: false if the context is for another algorithm, or OpenSSL cannot initialise it again.
+  /// Prepares the context for another verification.
+  /// - Returns: false if the context is for another algorithm, or OpenSSL cannot initialise the context again.
   func restarts(_ algorithm: SignatureAlgorithm) throws(CryptoError) -> Bool {
     guard algorithm == self.algorithm, !algorithm.isEdDSA else { return false }
     var keyContext: OpaquePointer?

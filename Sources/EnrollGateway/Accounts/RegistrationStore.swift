@@ -13,7 +13,7 @@ public struct NewMailLink: Sendable, Equatable {
     /// Replaces a password.
     case reset
 
-    /// The path of the link with this token.
+    /// The path of the link in the e-mail, with this token.
     func path(_ token: String) -> String {
       switch self {
       case .activation: "/welcome/" + token

@@ -20,8 +20,8 @@ def _log_in(page, user):
 
 
 class Toolkit(Provider):
-    """django-oauth-toolkit as a provider. `token_seconds`: the lifetime of access tokens. `grace_seconds`: the time
-    in which a spent refresh token gets the same tokens again."""
+    """django-oauth-toolkit as a provider. `token_seconds`: the lifetime of access tokens. `grace_seconds`: the
+    time in which a spent refresh token gets the same tokens again."""
 
     name = "django-oauth-toolkit"
     facts = Facts(

@@ -156,7 +156,7 @@ struct NotificationTests {
     let request = WebRequest(
       .post, "/v1/auth/github/notifications", body: JSON.object([("payload", .string(jwt))]).serialized())
     expect(github.world.gateway.answer(request).status, is: 404)
-    // A path that the provider does not have has no methods either.
+    // For a path that the provider does not have, the answer lists no allowed methods, either.
     for path in ["notifications", "data-deletion", "deauthorize"] {
       let answer = github.world.gateway.answer(WebRequest(.get, "/v1/auth/github/\(path)"))
       expect(answer.status, is: 404, "\(path)")
