@@ -5,6 +5,7 @@ import CEnroll
 import EnrollRules
 
 extension enroll_error {
+  /// Converts an error for the caller's struct.
   /// - Parameter reason: the cause, if the status alone does not say it.
   init(_ error: EnrollError, reason: enroll_status = ENROLL_OK) {
     self.init()

@@ -18,6 +18,7 @@ final class HostTransport: Transport, @unchecked Sendable {
   private let userData: UnsafeMutableRawPointer?
   private let code = HostCode()
 
+  /// Reads the host's struct.
   /// - Throws: `.invalidArgument` if `send` is NULL.
   convenience init(_ pointer: UnsafePointer<enroll_transport>) throws(EnrollError) {
     let transport = try enroll_transport(reading: pointer)
@@ -154,6 +155,7 @@ final class HostResponse: @unchecked Sendable {
 
   func setStatus(_ status: Int32) { exclusion.locked { self.status = status } }
 
+  /// Adds a header to the response.
   /// - Returns: false if there are too many headers.
   func add(_ header: HTTPHeader) -> Bool {
     exclusion.locked {
@@ -173,6 +175,7 @@ final class HostResponse: @unchecked Sendable {
     }
   }
 
+  /// The complete response, after the host has set its parts.
   /// - Throws: `.responseInvalid` if the body was too long, `.internal` if the host set no status.
   func response() throws(EnrollError) -> HTTPResponse {
     let result: Result<HTTPResponse, EnrollError> = exclusion.locked {

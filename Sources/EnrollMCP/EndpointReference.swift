@@ -5,6 +5,7 @@ import EnrollRules
 
 /// The address that an `endpoint` event names.
 package enum EndpointReference {
+  /// The absolute URL of the address.
   /// - Parameters:
   ///   - text: a URL, or a relative reference (RFC 3986 §4.2).
   ///   - base: the URL of the stream.

@@ -23,6 +23,7 @@ package enum HostSnippet: String, CaseIterable, Sendable {
     }
   }
 
+  /// The text of the snippet.
   /// - Parameters:
   ///   - name: the server's name in the host.
   ///   - words: the command line: the absolute path of `enroll`, and its arguments. The path is absolute because

@@ -47,6 +47,7 @@ package struct Message: Equatable, Sendable {
     case batch([Message])
   }
 
+  /// Reads one message or an array of messages.
   /// - Returns: nil if the bytes are not a JSON object or an array of objects.
   package static func content(of bytes: [UInt8]) -> Content? {
     var cursor = JSONCursor(bytes)

@@ -20,7 +20,7 @@ public enum TerminationSignals {
     var set = unignoredSignals()
     sigprocmask(SIG_BLOCK, &set, nil)
     let descriptor = enroll_posix_signals(&set)
-    // Without a descriptor nothing would read the signals.
+    // If there is no descriptor, nothing would read the signals, so they are unblocked.
     if descriptor < 0 { sigprocmask(SIG_UNBLOCK, &set, nil) }
     return descriptor
   }

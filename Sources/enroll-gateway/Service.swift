@@ -72,6 +72,7 @@ final class Repetition: Sendable {
     }
   }
 
+  /// Starts the thread.
   /// - Throws: `.outOfMemory` if the system cannot start a thread.
   func start() throws(EnrollError) {
     let isStarted = BackgroundThread.start {

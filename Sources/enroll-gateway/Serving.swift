@@ -104,6 +104,7 @@ struct Serving {
     }
   }
 
+  /// Stops the gateway, after the requests that are being answered.
   /// - Returns: false if some requests did not end in time.
   func stop(withinSeconds seconds: Int64) -> Bool {
     log.write(.info, "stopping: requests in work are answered first")

@@ -80,6 +80,7 @@ extension SignInOptions {
     ], "How to begin a transaction."
   ).named("BeginOptions")
 
+  /// Reads the options from the parameters of a command.
   /// - Throws: `.invalidArgument` if both an e-mail address and a phone number are given.
   init(_ call: Invocation) throws(EnrollError) {
     let kind = call.text("kind").flatMap { TransactionKind(rawValue: $0) } ?? .signIn

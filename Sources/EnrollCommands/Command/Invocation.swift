@@ -41,18 +41,21 @@ struct Invocation: Sendable {
     return text
   }
 
+  /// The client of the call.
   /// - Throws: `.handle` if there is no client.
   func openClient() throws(EnrollError) -> Client {
     guard let client else { throw EnrollError(.handle, "the command needs a client", field: "client") }
     return client
   }
 
+  /// The session of the call.
   /// - Throws: `.unsupported` in an interface that manages its own handles.
   func openSession() throws(EnrollError) -> Session {
     guard let session else { throw Invocation.ownHandles }
     return session
   }
 
+  /// The open client of the call, with its handle.
   /// - Throws: `.unsupported` in an interface that manages its own handles.
   func openHandle() throws(EnrollError) -> OpenClient {
     guard let opened else { throw Invocation.ownHandles }

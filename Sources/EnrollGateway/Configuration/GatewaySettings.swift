@@ -144,6 +144,7 @@ public struct GatewaySettings: Sendable {
     ),
   ]
 
+  /// Reads the configuration.
   /// - Throws: `.configuration`; `field` is the path of the invalid key (`apps.sample.redirectUris`).
   public init(json: JSON) throws(EnrollError) {
     guard var top = json.object else {

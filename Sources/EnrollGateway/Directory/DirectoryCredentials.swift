@@ -39,7 +39,7 @@ public final class DirectoryCredentials: Sendable {
   private let kind: Kind
   private let kept: Guarded<Kept?>
 
-  /// This many seconds before its expiry, a token is no longer used.
+  /// A token is no longer used from this many seconds before its expiry.
   private static let graceSeconds: Int64 = 30
 
   public init(_ kind: Kind, lock: any Lock) {
@@ -47,6 +47,7 @@ public final class DirectoryCredentials: Sendable {
     kept = Guarded(nil, by: lock)
   }
 
+  /// The header that authenticates the gateway at its directory.
   /// - Throws: the failure of the token request.
   func header(by transport: any Transport, at clock: any Clock) throws(EnrollError) -> HTTPHeader {
     switch kind {

@@ -35,6 +35,7 @@ extension LimitRules {
     }
   }
 
+  /// Reads the limits.
   /// - Parameter json: the value of `limits`; its keys and types were checked with ``keys``.
   /// - Throws: `.configuration` for a number out of its range.
   init(json: JSON?) throws(EnrollError) {

@@ -17,6 +17,7 @@ public final class ProviderThreads: Sendable {
 
   public init(_ lock: any Lock) { used = Guarded(0, by: lock) }
 
+  /// Takes one more thread for a provider.
   /// - Parameter held: how many threads the calling provider uses.
   /// - Returns: whether the provider may use one more thread, which is then counted.
   func take(beside held: Int) -> Bool {
@@ -40,6 +41,7 @@ final class ProviderShare: Sendable {
     held = Guarded(0, by: lock)
   }
 
+  /// Runs `body`, and meanwhile counts this thread as a part of the provider's share.
   /// - Throws: `.busy` if the share is used up; the errors of `body`.
   func taking<Result>(_ body: () throws(EnrollError) -> Result) throws(EnrollError) -> Result {
     let (isTaken, count) = held.withLock { held in

@@ -19,7 +19,7 @@ public final class SignInProvider: Sendable {
   private let makeStore: @Sendable () -> any TokenStore
   private let makeLock: @Sendable () -> any Lock
 
-  /// How long a sign-in is a proof of the user's identity.
+  /// The time in seconds for which a sign-in proves the user's identity.
   static let proofSeconds: Int64 = 600
 
   /// - Parameters:

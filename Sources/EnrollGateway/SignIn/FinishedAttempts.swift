@@ -26,6 +26,7 @@ final class FinishedAttempts: Sendable {
     sets = Guarded(Sets(), by: lock)
   }
 
+  /// Adds the name of a sign-in whose code is about to be sent.
   /// - Returns: false if the name is already in a set.
   func insert(_ name: String) -> Bool {
     let now = clock.instant()

@@ -22,6 +22,7 @@ struct MetricsReading: Sendable {
     do throws(StoreFailure) { return try registrations.waitingMails() } catch { return nil }
   }
 
+  /// The answer with the text of all metrics.
   /// - Parameter outside: samples of the host, the process and the log.
   func answer(_ keys: KeyRing, at now: UnixTime, with outside: [MetricSample]) -> WebResponse {
     var samples = outside

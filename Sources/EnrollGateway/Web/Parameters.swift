@@ -11,12 +11,12 @@ struct Parameters: Equatable {
   static let limit = 32
   static let byteLimit = 8192
 
-  /// nil for an ambiguous or malformed text.
+  /// Parses a text; nil if it is ambiguous or malformed.
   init?(encoded text: String?) {
     self.init(bytes: Array((text ?? "").utf8))
   }
 
-  /// nil for an ambiguous or malformed text.
+  /// Parses bytes; nil if they are ambiguous or malformed.
   init?(bytes: [UInt8]) {
     guard
       let read = try? FormEncoding.decode(bytes, maximumFields: Self.limit, maximumBytes: Self.byteLimit)

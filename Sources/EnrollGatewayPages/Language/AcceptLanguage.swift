@@ -17,6 +17,7 @@ struct AcceptLanguage: Sendable {
   /// The limit of the header in bytes; browsers send fewer than 200.
   static let longest = 1024
 
+  /// Parses the header.
   /// - Returns: nil for a malformed header.
   init?(_ header: String) {
     let bytes = Array(header.utf8)

@@ -5,6 +5,7 @@
 public struct LanguageTag: Sendable, Hashable {
   public let text: String
 
+  /// Parses a tag.
   /// - Returns: nil for a text that is not a tag. A tag begins with letters; further parts of letters and digits follow after
   ///   hyphens. A part has at most 8 bytes, the tag at most 35 (RFC 5646 §4.4.1).
   public init?(_ text: String) {

@@ -3,6 +3,7 @@
 public import EnrollJSON
 
 extension Theme {
+  /// Reads a theme.
   /// - Parameter json: `{"product": "Notes", "logo": "/files/logo.svg", "logoDark": …, "logoContainsName": true, "radius": 14,
   ///   "light": {"accent": "#0b5d53", …}, "dark": {…}, "links": {"help": …, "privacy": …, "terms": …, "imprint": …}}`.
   ///   `product` is required. Colours have the names of ``ColourRole``; links are https URLs or paths of the gateway.

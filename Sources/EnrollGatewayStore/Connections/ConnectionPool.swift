@@ -76,6 +76,7 @@ final class ConnectionPool<Connection: PooledConnection>: @unchecked Sendable {
     dropIdle()
   }
 
+  /// Waits for a free connection, or for room in the pool for a new connection.
   /// - Returns: a free connection; nil if the caller may open a connection, which is counted already.
   private func awaitSlot() throws(StoreFailure) -> Connection? {
     condition.lock()

@@ -18,6 +18,7 @@ struct ConnectionString: Sendable {
     ("fallback_application_name", "enroll-gateway"),
   ]
 
+  /// Parses a connection string.
   /// - Throws: `.fault` for a text that libpq cannot parse, or a URI whose password seems to contain an unescaped `@` or `/`.
   init(_ text: String, by functions: PostgreSQLLibrary.Functions) throws(StoreFailure) {
     var error: UnsafeMutablePointer<CChar>?

@@ -23,6 +23,7 @@ enum PostgreSQLCancel {
     }
   }
 
+  /// Sends a cancel request for the call on this connection.
   /// - Parameter connection: may be closed as soon as this returns.
   static func send(for connection: OpaquePointer, by functions: PostgreSQLLibrary.Functions) {
     guard let handle = functions.pointee.PQgetCancel(connection) else { return }

@@ -14,6 +14,7 @@ struct CheckedIdentity {
   let name: SQLValue
   let providerSession: SQLValue
 
+  /// Checks the values of an identity.
   /// - Throws: `.fault` for a NUL in the provider, subject, e-mail address or provider's session: PostgreSQL stores no
   ///   NUL.
   init(_ identity: Identity) throws(StoreFailure) {

@@ -18,6 +18,7 @@ final class SQLiteConnection: SQLConnection {
     self.path = path
   }
 
+  /// Opens a connection to the file.
   /// - Throws: the reason why the file cannot be opened, from ``SQLiteFault``.
   static func open(
     _ path: String, forWriting: Bool, busyMilliseconds: Int32
@@ -122,7 +123,7 @@ final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Only runs `body`, because the call already runs in a transaction.
+  /// Runs `body` without a new transaction, because the call already runs in one.
   func atomically<Result>(_ body: () throws(SQLFailure) -> Result) throws(SQLFailure) -> Result { try body() }
 
   /// Runs a statement once, without keeping it; for statements that are seldom needed.

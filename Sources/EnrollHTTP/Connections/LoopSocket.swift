@@ -72,6 +72,7 @@ class LoopSocket: @unchecked Sendable {
   /// The number of bytes that the kernel has not accepted yet.
   final var unsentCount: Int { output.count }
 
+  /// Sends a head and a part of a body.
   /// - Parameter bodyCount: how many bytes of the body to send.
   final func send(_ head: [UInt8], _ body: [UInt8] = [], _ bodyCount: Int = 0) {
     output.add(head, body, bodyCount, to: descriptor)

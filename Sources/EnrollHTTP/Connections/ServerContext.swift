@@ -45,6 +45,7 @@ final class ServerContext: Sendable {
   /// True once the server stops: each answer then closes its connection.
   var isDraining: Bool { draining.load(ordering: .acquiring) }
 
+  /// Begins to stop the server.
   /// - Returns: false if the server is already stopping.
   func beginStopping() -> Bool { !draining.exchange(true, ordering: .acquiringAndReleasing) }
 

@@ -20,6 +20,7 @@ struct HeadScanner {
   /// True if no byte of the request has arrived.
   var isFresh: Bool { position == 0 }
 
+  /// Continues the scan.
   /// - Parameter bytes: all bytes of this request that have arrived so far.
   mutating func scan(_ bytes: UnsafeRawBufferPointer, _ rules: HeadRules) -> Outcome {
     while position < bytes.count {
@@ -42,6 +43,7 @@ struct HeadScanner {
     return tooLong(bytes.count, rules.limits).map { .refused($0) } ?? .needsMore
   }
 
+  /// Reads one line of the head.
   /// - Returns: nil if the scan continues with the next line.
   private mutating func read(
     _ range: Range<Int>, _ bytes: UnsafeRawBufferPointer, _ rules: HeadRules
@@ -97,6 +99,7 @@ struct HeadFields {
   /// True for `Connection: close`.
   private(set) var closes = false
 
+  /// Records a header line, if the server acts on it.
   /// - Parameter range: the whole line, without its line end.
   mutating func note(
     _ field: HeaderLine, _ range: Range<Int>, _ bytes: UnsafeRawBufferPointer

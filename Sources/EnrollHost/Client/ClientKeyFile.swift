@@ -10,6 +10,7 @@ enum ClientKeyFile {
     return { () throws(EnrollError) in try read(settings) }
   }
 
+  /// Reads and parses the key file.
   /// - Throws: `.configuration` with field `clientKeyFile`.
   private static func read(_ settings: ClientKeySettings) throws(EnrollError) -> ClientKey {
     let text: String

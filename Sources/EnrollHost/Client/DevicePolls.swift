@@ -14,6 +14,7 @@ struct DevicePolls: Sendable {
     underWay.contains(transactionID)
   }
 
+  /// Notes that a poll begins.
   /// - Returns: false if a poll of this transaction was already running.
   mutating func begin(_ transactionID: TransactionID) -> Bool {
     guard !isUnderWay(transactionID) else { return false }

@@ -90,6 +90,7 @@ public struct TokenPointer: Sendable {
 
   init(_ slot: TokenSlot) { self.slot = slot }
 
+  /// The pointer for an address; nil for 0.
   /// - Parameter address: an ``address``, or 0.
   public init?(address: UInt) {
     guard let content = UnsafeMutablePointer<TokenSlot.Content>(bitPattern: address) else { return nil }
@@ -115,8 +116,9 @@ public struct TokenPointer: Sendable {
     return Self.copy(view, minimumLifetimeSeconds, now, buffer)
   }
 
-  /// As ``copy(minimumLifetimeSeconds:at:into:if:)``, for an audience. The audience is named by the bytes of its
-  /// resource and of its scopes; the scopes may be in any order. The resource or the scopes may be empty.
+  /// Like ``copy(minimumLifetimeSeconds:at:into:if:)``, but copies the token for an audience. The audience is named by
+  /// the bytes of its resource and of its scopes; the scopes may be in any order. The resource or the scopes may be
+  /// empty.
   public func copy(
     resource: UnsafeRawBufferPointer, scopes: UnsafeRawBufferPointer, minimumLifetimeSeconds: Int64,
     at now: Instant, into buffer: UnsafeMutableRawBufferPointer, if isAlive: () -> Bool

@@ -45,6 +45,7 @@ package struct DetachedOrder: Sendable {
   let account: Account
   let step: DetachedStep
 
+  /// Writes an order.
   /// - Parameter step: the step, in the form that ``DetachedStep`` reads.
   /// - Returns: the order for ``init(_:)``; nil if another process cannot open the store.
   package static func bytes(_ account: Account, _ step: JSON) -> [UInt8]? {
@@ -57,6 +58,7 @@ package struct DetachedOrder: Sendable {
     ]).serialized()
   }
 
+  /// Reads an order.
   /// - Returns: nil for bytes that no process of this program wrote.
   package init?(_ bytes: [UInt8]) {
     guard let json = try? JSON.parse(bytes), let configuration = json["configuration"],

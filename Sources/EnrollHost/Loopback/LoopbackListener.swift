@@ -182,6 +182,7 @@ extension LoopbackListener {
     var connections: Set<Int32> = []
   }
 
+  /// Waits until a socket is ready or the time is over.
   /// - Parameter atMost: the timeout in milliseconds; nil to compute it from the clock.
   /// - Throws: `.busy` if the system refuses the wait, for lack of memory or by a sandbox's filter.
   private func poll(

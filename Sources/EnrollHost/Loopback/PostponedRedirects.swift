@@ -14,6 +14,7 @@ struct PostponedRedirects {
 
   func due(at now: Instant) -> [String] { entries.filter { $0.due <= now }.map { $0.url } }
 
+  /// Adds a URL, or sets the time of its next try.
   /// - Returns: false if the limit of waiting URLs is reached.
   mutating func add(_ url: String, until due: Instant) -> Bool {
     remove(url)

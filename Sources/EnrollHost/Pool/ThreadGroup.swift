@@ -10,6 +10,7 @@ final class ThreadGroup: @unchecked Sendable {
   private let origin = ForkGuard()
   private var running = 0
 
+  /// Starts a thread that runs the job.
   /// - Returns: false if no thread could be started.
   func start(_ job: @escaping @Sendable () -> Void) -> Bool {
     condition.locked { running += 1 }

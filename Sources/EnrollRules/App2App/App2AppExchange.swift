@@ -8,6 +8,7 @@ import EnrollJSON
 package enum App2AppExchange {
   static let maximumIDBytes = 4096
 
+  /// The settings of the key `app2app`.
   /// - Throws: `.configuration` without the key `app2app`.
   package static func settings(of configuration: Configuration) throws(EnrollError) -> App2AppSettings {
     guard let settings = configuration.app2app else {
@@ -30,6 +31,7 @@ package enum App2AppExchange {
     /// The link to open: one of ``App2AppSettings/allowedLinks`` is its prefix.
     package var link: String
 
+    /// Reads the response to `init`.
     /// - Throws: `.oauth`, `.server` and related errors if the gateway refuses; `.responseInvalid` if a field is
     ///   missing or not acceptable, or the link is not allowed.
     package init(_ response: HTTPResponse, _ settings: App2AppSettings) throws(EnrollError) {
@@ -125,6 +127,7 @@ extension Redirect {
 /// whole host or path segment, byte by byte. `https://other.example/app` allows `…/app`, `…/app?x` and `…/app/x`, but
 /// neither `…/apple` nor `https://other.example.evil/app`.
 enum AllowedLink {
+  /// Whether an allowed link is a prefix of the URL.
   /// - Parameter allowed: the prefixes; a prefix that is not a URL allows nothing.
   static func permits(_ url: StrictURL, among allowed: [String]) -> Bool {
     allowed.contains { text in (try? StrictURL(text)).map { begins(url, as: $0) } ?? false }

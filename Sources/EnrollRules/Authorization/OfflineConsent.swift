@@ -6,9 +6,9 @@
 
 /// The effect of `prompt=consent` on the refresh token.
 public enum OfflineConsent: String, Sendable {
-  /// Without consent the provider returned no refresh token.
+  /// Consent is needed: without consent the provider returned no refresh token.
   case needed
-  /// The provider returned no refresh token, even with consent.
+  /// Consent is useless: even with consent the provider returned no refresh token.
   case useless
 }
 

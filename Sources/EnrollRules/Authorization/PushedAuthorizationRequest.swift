@@ -68,6 +68,7 @@ public struct PushedAuthorizationResponse: Equatable, Sendable {
   /// How long the provider keeps the request; nil if the provider does not say.
   public var lifetimeSeconds: Int64?
 
+  /// Reads the endpoint's response.
   /// - Throws: `.oauth` if the provider refuses the request; `.server` for 5xx, 429 and 408; `.responseInvalid` for a
   ///   body that is not a JSON object, a `request_uri` that is missing, too long or not visible ASCII, and an
   ///   `expires_in` that is not positive.

@@ -4,6 +4,7 @@ package import EnrollCrypto
 import EnrollJSON
 
 package enum BFFEndpoint {
+  /// The settings of the key `bff`.
   /// - Throws: `.configuration` if the configuration has no key `bff`.
   package static func settings(of configuration: Configuration) throws(EnrollError) -> BFFSettings {
     guard let bff = configuration.bff else {

@@ -152,6 +152,7 @@ extension RenewalRefusal {
 }
 
 extension TokenSet {
+  /// The tokens as the report shows them.
   /// - Parameter named: the scopes that the host or a standard named. Other scopes are the provider's text,
   ///   which may be a token, so they are only counted.
   func shown(at moment: Moment, naming named: [String]) -> JSON {

@@ -4,6 +4,7 @@
 package struct ClockChoice {
   package private(set) var all: [(name: String, offsetSeconds: Int64)] = []
 
+  /// Collects the offsets of the server's clock that are known.
   /// - Parameter issued: the offset according to the id_token's `iat`, if the response has no `Date`.
   package init(answered: Int64?, known: Int64?, issued: Int64? = nil) {
     add("the answer's Date", answered)

@@ -30,8 +30,8 @@ public enum RevocationAnswer: Equatable, Sendable {
   /// The server failed; try again later (R33).
   case later(EnrollError)
 
-  /// Reads a response. Only a response of the server itself decides about the revocation. The page of a proxy or a
-  /// portal says nothing about the token, and neither does a status that no revocation endpoint returns.
+  /// Reads a response. Only a response of the provider's server itself decides about the revocation. The page of a
+  /// proxy or a portal says nothing about the token, and neither does a status that no revocation endpoint returns.
   public init(processing response: HTTPResponse) {
     let status = response.status
     let words = ServerWords(in: response)

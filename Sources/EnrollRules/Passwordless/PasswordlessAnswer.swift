@@ -26,7 +26,7 @@ package enum PasswordlessAnswer {
         EnrollError(.oauth, "the provider accepts no more codes", httpStatus: status, oauthError: code))
       return
     }
-    // Only the provider's own response counts, not a proxy's page.
+    // Only an error response of the provider itself counts; the page of a proxy does not.
     guard let error, error.code == .oauth, let code, status == 400 || status == 401 || status == 403 else {
       self = .unclear(
         error.flatMap { $0.code == .oauth ? nil : $0 }

@@ -50,7 +50,8 @@ public struct Transaction: Equatable, Sendable {
   public var redirectURI: String?
   /// When the transaction expires.
   public var expiresAt: UnixTime
-  /// False for a loopback redirect: its listener ends with this process (R4).
+  /// Whether the transaction can continue after this process has ended. False for a loopback redirect: its listener
+  /// ends with this process (R4).
   public var survivesProcess: Bool
   /// How long the URL of ``action`` can be opened, if the provider keeps the pushed request for a shorter time than the
   /// transaction lasts (`RFC 9126 §2.2`); nil otherwise.

@@ -24,6 +24,7 @@ extension ResourceDiscovery {
     return String(decoding: json.serialized(), as: UTF8.self)
   }
 
+  /// Reads the text of a discovery.
   /// - Throws: `.invalidArgument` if the argument is not the ``text`` of a discovery; the errors of the discovery if
   ///   the metadata of the server is not acceptable.
   public init(text: String, allowsLoopbackHTTP: Bool) throws(EnrollError) {

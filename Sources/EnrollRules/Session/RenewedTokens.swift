@@ -5,13 +5,13 @@ package import EnrollCrypto
 /// One renewal, from the moment when it gets the lock until its end.
 package struct Renewal: Sendable {
   package let session: SessionIdentity
-  /// The audience of the access token; nil: the session's own.
+  /// The audience for which an access token is renewed; nil for the session's own access token.
   package let audience: TokenAudience?
   /// The record's epoch when the renewal began.
   package let epoch: UInt64
   /// The store's ``TokenStore/identity()`` when the renewal began.
   package let store: String
-  /// Whether it is known that older access tokens stay valid when this provider renews.
+  /// Whether this provider is known to keep older access tokens valid after a renewal.
   package var keepsAccessTokens = false
   /// Whether this request goes to the endpoint from newer metadata, after the previous endpoint refused. The response
   /// of the new endpoint then decides about the session, and no third endpoint is tried.
@@ -37,7 +37,7 @@ package struct RenewedTokens: Equatable, Sendable {
   package let tokens: TokenSet
   /// The tokens that were renewed.
   package let replaced: TokenSet
-  /// The audience of the access token; nil: the session's own.
+  /// The audience of the access token; nil for the session's own access token.
   package let audience: TokenAudience?
   /// The record's epoch when the renewal began.
   package let epoch: UInt64

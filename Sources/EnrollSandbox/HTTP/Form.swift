@@ -11,7 +11,7 @@ struct Form: Equatable, Sendable {
 
   init(_ pairs: [(name: String, value: String)] = []) { self.pairs = pairs }
 
-  /// nil if there are too many parameters, or if a parameter is not valid percent-encoded UTF-8.
+  /// Parses a form; nil if there are too many parameters, or if a parameter is not valid percent-encoded UTF-8.
   init?(encoded text: some StringProtocol) {
     let parts = text.split(separator: "&")
     guard parts.count <= Self.pairLimit else { return nil }

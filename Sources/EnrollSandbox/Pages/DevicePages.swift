@@ -2,6 +2,7 @@
 // follow.
 
 extension Page {
+  /// The page on which the user types the code.
   /// - Parameter typed: the initial value, from the URL or from the last try.
   static func enterDeviceCode(typed: String = "", problem: String? = nil) -> Page {
     let failed = problem != nil

@@ -92,6 +92,7 @@ extension HTML {
 }
 
 extension Page {
+  /// The error page.
   /// - Parameters:
   ///   - reason: what was expected and what was received, for the developer.
   static func error(_ reason: String, status: Int = 400) -> Page {

@@ -1,6 +1,7 @@
 // The pages of RP-Initiated Logout: the question whether to sign out, and a page for each answer.
 
 extension Page {
+  /// The question whether to sign out.
   /// - Parameter returnTo: the URL to which the browser returns afterwards; it is registered for the client.
   static func signOut(user: User, client: SandboxClient?, parameters: Form, returnTo: String?) -> Page {
     let fields: [HTML] = parameters.pairs.map {

@@ -36,6 +36,7 @@ struct Interaction: Sendable {
     request.acrValues.compactMap(ContextClass.init).first ?? .password
   }
 
+  /// The next page for the user, or the end of the interaction.
   /// - Parameters:
   ///   - signedIn: the session in this browser.
   ///   - hasConsented: whether the session's user has already allowed this client these scopes.

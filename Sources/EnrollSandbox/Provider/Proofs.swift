@@ -70,6 +70,7 @@ struct ProofMemory: Sendable {
 
   static let seenLimit = 10_000
 
+  /// Records that a proof was used.
   /// - Returns: false if the proof was used before.
   mutating func use(_ id: String) -> Bool {
     if seen.count >= Self.seenLimit { seen = [] }

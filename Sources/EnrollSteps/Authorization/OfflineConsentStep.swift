@@ -58,6 +58,7 @@ extension AuthorizationStep {
     }
   }
 
+  /// Stores that a refresh token needs consent.
   /// - Returns: false if it was already known that consent is needed, so that asking again would not help, or if the
   ///   provider does not support `prompt=consent`.
   private func learnsConsent() -> Bool {

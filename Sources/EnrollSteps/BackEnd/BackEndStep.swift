@@ -61,6 +61,7 @@ public final class BackEndStep: EngineStep {
     }
   }
 
+  /// Sends a queued profile.
   /// - Returns: the result; nil if the profile belongs to another account.
   func sendProfile(
     of name: String, _ entry: OutboxEntry, cancellation: (any Cancellation)?

@@ -6,7 +6,7 @@ import EnrollRules
 public protocol Lock: AnyObject, Sendable {
   /// Returns once the calling thread holds the lock: every other thread waits here until ``unlock()``. Not re-entrant.
   func lock()
-  /// Called by the thread that holds the lock.
+  /// Releases the lock. Called by the thread that holds the lock.
   func unlock()
 }
 

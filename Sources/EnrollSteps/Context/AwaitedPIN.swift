@@ -3,6 +3,7 @@
 import EnrollRules
 
 extension EngineContext {
+  /// The part of the store that protects accounts with PINs.
   /// - Throws: `.unsupported` if the store has no PINs.
   func pins() throws(EnrollError) -> any PINStore {
     guard let pins = store.pins else {

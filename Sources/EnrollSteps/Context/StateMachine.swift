@@ -85,6 +85,7 @@ final class StateMachine: Sendable {
     var settlesNow: Bool
   }
 
+  /// Checks that an event is legal now, without moving the machine.
   /// - Throws: `.illegalState` if `event` is illegal now. Call this before work that cannot be undone.
   func require(_ event: RegistrationEvent) throws(EnrollError) {
     _ = try state.after(event)

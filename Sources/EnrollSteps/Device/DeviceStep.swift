@@ -185,6 +185,7 @@ public final class DeviceStep: EngineStep {
     return taken
   }
 
+  /// Stores when the next poll is due.
   /// - Parameters:
   ///   - seconds: the interval between polls from now on.
   ///   - wish: the pause that the server asks for before the next poll only.

@@ -47,6 +47,7 @@ public final class ProviderCheckStep: EngineStep {
     return check
   }
 
+  /// Checks whether the client's key can be used.
   /// - Returns: true if the client's key can be used, or if the client has no key.
   private func checkKey(_ check: inout ProviderCheck) -> Bool {
     do throws(EnrollError) {
@@ -62,6 +63,7 @@ public final class ProviderCheckStep: EngineStep {
     }
   }
 
+  /// Pushes a request, and adds the findings that its response shows.
   /// - Returns: whether the provider accepted a pushed request.
   private func checkPush(
     _ check: inout ProviderCheck, _ metadata: ProviderMetadata, _ cancellation: (any Cancellation)?

@@ -9,6 +9,7 @@ public protocol SecretStore: AnyObject, Sendable {
   /// Whether the store can be used now.
   func presence() -> KeyPresence
 
+  /// Reads a secret.
   /// - Parameter name: the name of the item, in two parts that together are unique: the id of the store and
   ///   the id of the item, base64url.
   /// - Returns: nil if there is no such item.

@@ -42,6 +42,7 @@ public final class RejectionStep: EngineStep {
   /// For how many seconds a rejection counts. An API that rejects every token causes only one renewal in this time.
   private static var rejectionSeconds: Int64 { 60 }
 
+  /// Decides what follows the rejection of a token.
   /// - Parameters:
   ///   - accessToken: the rejected token.
   ///   - audience: the token's audience; nil for the session's own token.

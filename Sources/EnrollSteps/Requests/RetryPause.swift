@@ -6,6 +6,7 @@ extension ClientRequests {
   /// How often a pause checks whether the client is being closed, in nanoseconds.
   static let pauseSlice: Int64 = 50_000_000
 
+  /// Pauses before the next attempt.
   /// - Throws: `.cancelled` once the client is being closed.
   func pause(after trouble: EnrollError, attempt: Int) throws(EnrollError) {
     let jitter = (try? random.bytes(1).first) ?? 0

@@ -97,7 +97,7 @@ public protocol FileSystem: AnyObject, Sendable {
   func sync(_ descriptor: Int32) throws(FileFault)
   /// Renames a file within the folder, and replaces a file that has the new name.
   func rename(_ old: String, to new: String, in folder: Int32) throws(FileFault)
-  /// As ``rename(_:to:in:)``, but fails with EEXIST if `new` exists.
+  /// Like ``rename(_:to:in:)``, but fails with EEXIST if `new` exists.
   func renameNew(_ old: String, to new: String, in folder: Int32) throws(FileFault)
   /// Removes the name of a file (unlinkat).
   func unlink(_ name: String, in folder: Int32) throws(FileFault)

@@ -133,6 +133,7 @@ final class RecordCache: @unchecked Sendable {
     isAnchored = true
   }
 
+  /// Decodes the record of an account.
   /// - Throws: `.storeLocked`, field `pin`, if the account has a PIN, and this process was not given the PIN.
   func record(of document: AccountDocument) throws(EnrollError) -> AccountRecord {
     switch document.content {
@@ -152,6 +153,7 @@ final class RecordCache: @unchecked Sendable {
     }
   }
 
+  /// Opens a record under a PIN.
   /// - Returns: nil if the record was sealed with another key, or is not under a PIN.
   func unsealed(
     _ document: AccountDocument, with key: Secret

@@ -56,6 +56,7 @@ enum SealedFormat {
   /// The maximum number of bytes of a sealed file.
   static let fileLimit = SealedHeader.count + plaintextLimit + AESGCM.tagCount
 
+  /// Seals the content of a file.
   /// - Throws: `.invalidArgument` for more than ``plaintextLimit`` bytes.
   static func seal(
     _ plaintext: Secret, tag: [UInt8], generation: UInt64, keys: StoreKeys, random: any RandomSource,
@@ -87,6 +88,7 @@ enum SealedFormat {
     }
   }
 
+  /// Opens a sealed file.
   /// - Parameter tag: the tag that the file must have.
   /// - Throws: `.storeCorrupt`; `.storeKey` when an intact file was sealed with another store's key; `.storeVersion`.
   static func open(

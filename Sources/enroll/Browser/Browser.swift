@@ -50,6 +50,7 @@ struct Browser {
     }
   }
 
+  /// Opens the URL.
   /// - Returns: the program that opens the URL; nil if none could be started.
   func open(_ address: String) -> Opener? {
     for command in commands {

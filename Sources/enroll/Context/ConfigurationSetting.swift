@@ -21,6 +21,7 @@ struct ConfigurationSetting {
     "clientSecret": "--client-secret-file",
   ]
 
+  /// Parses `KEY=VALUE`.
   /// - Throws: for an unknown key, for a value of another type, and for a secret, which other users of the machine
   ///   could read in the list of processes. A value may be a misplaced secret, so no error message repeats it.
   init(_ word: String) throws(UsageError) {
@@ -137,7 +138,7 @@ struct ConfigurationSetting {
       return values.contains { $0 == nil } ? nil : .array(values.compactMap { $0 })
     case .texts, .object: return parsed(text)?.object.map { .object($0) }
     case .either(let first, let second):
-      // Without this check an array would also be accepted as text.
+      // For an array only the second type is tried: without this check, the array would be accepted as text.
       if case .text = first, isArray(text) { return value(text, second) }
       return value(text, first) ?? value(text, second)
     case .named(_, _, let shape): return value(text, shape)

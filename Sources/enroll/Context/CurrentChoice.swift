@@ -38,6 +38,7 @@ struct CurrentChoice: Equatable {
     try Folders.write(json.text + "\n", to: path)
   }
 
+  /// Deletes the choice.
   /// - Returns: whether there was a choice.
   @discardableResult
   static func forget() -> Bool { path.map { unlink($0) == 0 } ?? false }

@@ -20,7 +20,8 @@ struct LastAttempt: Equatable {
 
   private static let name = "last-attempt.json"
 
-  /// nil if no attempt is recorded for the configuration file at `configurationPath`, or if the record cannot be read.
+  /// Reads the record. nil if no attempt is recorded for the configuration file at `configurationPath`, or if the
+  /// record cannot be read.
   init?(about configurationPath: String) {
     guard let path = Self.path,
       let json = try? UserDirectories.readConfiguration(at: path, called: path),

@@ -65,6 +65,7 @@ struct SignInLocks {
     (try? JSON.parse(note))?["scopes"]?.array?.compactMap { $0.string }
   }
 
+  /// Takes a lock, and waits while another process has it.
   /// - Returns: the lock, and whether this process had to wait for another process that had the lock.
   private static func take(
     _ label: String, _ session: CommandSession, saying what: String

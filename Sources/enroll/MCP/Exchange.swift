@@ -33,7 +33,7 @@ final class Exchange: ExchangeReceiver {
   private static let lifeNanoseconds: Int64 = 10_000_000_000
 
   enum Phase {
-    /// Not started yet, because too many other exchanges run.
+    /// The exchange has not started yet, because too many other exchanges run.
     case queued
     /// Waits until the session is initialized.
     case held

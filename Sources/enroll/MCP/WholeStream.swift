@@ -47,6 +47,7 @@ extension Bridge {
     return true
   }
 
+  /// Reads the address that the `endpoint` event names.
   /// - Returns: false for an address to which messages must not be sent.
   func takeEndpoint(_ data: [UInt8]) -> Bool {
     guard wholeStream.endpoint == nil else { return true }

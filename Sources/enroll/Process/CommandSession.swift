@@ -160,6 +160,7 @@ final class CommandSession {
     return try Interrupts.endingAtOnce(body)
   }
 
+  /// Waits for this time.
   /// - Throws: `.cancelled` after the user pressed Ctrl-C.
   func pause(seconds: Int64) throws(Failure) { try pause(milliseconds: seconds * 1000) }
 
@@ -196,6 +197,7 @@ final class CommandSession {
     }
   }
 
+  /// Examines the store.
   /// - Returns: nil if there is no store.
   func storeDiagnosis(saying words: String? = nil) throws(Failure) -> StoreDiagnosis? {
     let (store, keys) = (place.store, keys ?? .automatic)

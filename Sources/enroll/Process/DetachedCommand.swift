@@ -17,6 +17,7 @@ enum DetachedCommand {
   /// - Returns: a descriptor for the lines of the process; nil if no process could be started.
   static func start(_ order: [UInt8]) -> Int32? { DetachedProcess.start([name] + words, input: order) }
 
+  /// Runs the internal command, if the arguments are those of the internal command.
   /// - Returns: the exit status; nil for another command.
   static func run(_ given: [String]) -> Int32? {
     if given == words + [DetachedProcess.detachArgument] {

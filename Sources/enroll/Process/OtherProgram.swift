@@ -12,6 +12,7 @@ enum OtherProgram {
   /// program must get the same ones. Call it before anything changes them.
   static func noteStart() { enroll_posix_note_start(&start) }
 
+  /// Replaces this process with another program.
   /// - Parameters:
   ///   - words: the program, which is searched in PATH, and its arguments.
   ///   - variables: added to this process's environment; they replace variables of the same names.

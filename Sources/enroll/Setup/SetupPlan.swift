@@ -40,6 +40,7 @@ struct SetupPlan: Equatable {
     }
   }
 
+  /// Makes the changes.
   /// - Throws: `.failed` at the first step that fails; the steps before it stay done.
   func perform() throws(Failure) {
     for (index, step) in steps.enumerated() {

@@ -10,6 +10,7 @@ enum Prompt {
 
   enum Choice { case yes, no, interrupted }
 
+  /// Asks a question that is answered with yes or no.
   /// - Parameter isYes: the meaning of an empty answer.
   static func choice(_ question: String, default isYes: Bool, _ waits: Waits) -> Choice {
     let hint = isYes ? "[Y/n]" : "[y/N]"

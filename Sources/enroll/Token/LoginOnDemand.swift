@@ -45,6 +45,7 @@ struct LoginOnDemand {
     }
   }
 
+  /// Checks that no sign-in waits for an answer.
   /// - Throws: `.signInNeeded` if a sign-in waits for the user's confirmation: only the user answers, and no other
   ///   sign-in begins meanwhile.
   private func requireNoQuestion() throws(Failure) {

@@ -6,6 +6,7 @@ import EnrollRules
 enum Framing {
   case lines, headers
 
+  /// The framing that the host uses.
   /// - Parameter first: the first byte that is not white space.
   init(first: UInt8) {
     self = first == UInt8(ascii: "C") || first == UInt8(ascii: "c") ? .headers : .lines
@@ -28,6 +29,7 @@ enum MessageHeaders {
     var text: String
   }
 
+  /// The length of the message, from its headers.
   /// - Parameter block: header lines, each with a line break at its end; the last line is empty.
   static func length(in block: [UInt8]) -> Result<Int, Problem> {
     var length: Int?

@@ -86,6 +86,7 @@ extension LogLevel {
 
 /// Prints a text instead of serving: the help, the version or the manifest.
 enum StandardOutput {
+  /// Prints a text.
   /// - Returns: the exit status, 1 if the text could not be written completely.
   static func print(_ text: String) -> Int32 {
     var bytes = Array(text.utf8)[...]

@@ -138,7 +138,7 @@ def run():
         programs = [name for name in programs if any(arguments.only in text for text in [name, *rows_of[name]])]
     results, earlier = measure_both(programs, rows, arguments.before)
     fallen = compare(results, earlier, rows, arguments.before)
-    # In the order of the table; rows that the table does not name come last.
+    # The rows are in the order of the table; rows that the table does not name come last.
     ordered = [results[what] for what in [*rows, *(what for what in results if what not in rows)] if what in results]
     show(ordered)
     write_out(ordered, stamp()[2])

@@ -156,6 +156,7 @@ extension AccountStore {
 }
 
 extension AccountStore {
+  /// Begins a session for an identity.
   /// - Returns: the account whose sign-in began the session.
   @discardableResult
   func begin(

@@ -69,7 +69,7 @@ struct ReportTests {
           .wait, isTokenUsable: false, EnrollError(.oauth, "no", oauthError: "invalid_client")),
         .refused, "Signed in as Al"
       ),
-      // Without an error code of the provider, an intermediary may have answered.
+      // If the provider sent no error code, an intermediary may have answered.
       (
         Sample.renewalFailed(.wait, isTokenUsable: false, EnrollError(.oauth, "no")), .unreachable,
         "Signed in as Al"
@@ -157,7 +157,7 @@ struct ReportTests {
   func oldToken() throws {
     for (code, oauthError, ending) in [
       (.network, nil, .unreachable), (.busy, nil, .busy), (.oauth, "invalid_scope", .refused),
-      // Without an error code of the provider, an intermediary may have answered.
+      // If the provider sent no error code, an intermediary may have answered.
       (.oauth, nil, .unreachable), (.unsupported, nil, .refused), (.storeFull, nil, .storeUnusable),
     ] as [(EnrollError.Code, String?, CommandStatus)] {
       let reason = EnrollError(code, "why", oauthError: oauthError)

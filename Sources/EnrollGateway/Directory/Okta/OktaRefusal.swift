@@ -47,6 +47,7 @@ struct OktaRefusal {
   /// True if the password breaks the directory's rules (E0000080), or was used before (E0000014).
   var isInvalidPassword: Bool { isCode("E0000080") || isCode("E0000014") || isInvalid("password") }
 
+  /// The failure that this refusal means for the operation.
   /// - Parameter operation: the operation, for the message: `create`.
   func failure(of operation: String) -> DirectoryFailure {
     let text = "the directory refuses to \(operation) (\(status)\(code.map { ", " + $0 } ?? ""))"

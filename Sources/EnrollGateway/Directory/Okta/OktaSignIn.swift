@@ -13,6 +13,7 @@ struct OktaSignIn {
     self.asked = asked
   }
 
+  /// The result of the password check.
   /// - Throws: `.fault` for an unknown state, and for a success without a token or with another user.
   func result() throws(DirectoryFailure) -> PasswordCheck {
     switch json?["status"]?.string {

@@ -27,6 +27,7 @@ struct SCIMRefusal {
   /// The operation in which status 400 means that the directory does not accept the password.
   static let settingPassword = "set the password"
 
+  /// The failure that this refusal means for the operation.
   /// - Parameter operation: the operation, for the message: `create`.
   func failure(of operation: String) -> DirectoryFailure {
     let text = "the directory refuses to \(operation) (\(status)\(type.map { ", " + $0 } ?? ""))"

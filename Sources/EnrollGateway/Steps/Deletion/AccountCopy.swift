@@ -17,6 +17,7 @@ public struct AccountCopy: Sendable {
 
   private static let mostAuditEntries = 10_000
 
+  /// Reads the data of an account from the store.
   /// - Returns: nil if no account has the id.
   public init?(
     of id: AccountID, in store: any SessionStore & AuditStore, at now: UnixTime

@@ -10,6 +10,7 @@ struct Revocations: GatewaySteps {
   let services: GatewayServices
   let store: any RevocationStore
 
+  /// Tries to revoke the queued tokens whose next try is due.
   /// - Returns: how many tokens were taken; 0 if none is due.
   @discardableResult
   func revokeDue(most: Int) throws(StoreFailure) -> Int {
@@ -38,6 +39,7 @@ struct Revocations: GatewaySteps {
     try store.putOffRevocation(taken.id, until: now + RevocationTimes.pause(after: taken.attempts))
   }
 
+  /// Asks the provider to revoke a token.
   /// - Returns: the reason why the token was not revoked; nil if the provider has revoked it.
   private func failure(toRevoke taken: TakenRevocation) -> String? {
     guard let provider = providers.first(where: { ASCII.equals($0.name, taken.provider) }) else {

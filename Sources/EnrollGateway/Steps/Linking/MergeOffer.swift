@@ -34,7 +34,7 @@ struct MergeOffer: Equatable {
     return try keys.seal(Secret(json.serialized()), for: .merge, at: now, random: random)
   }
 
-  /// nil if the text was not sealed by these keys, is for another session, or has expired.
+  /// Opens a sealed offer. nil if the text was not sealed by these keys, is for another session, or has expired.
   init?(sealed text: String, with keys: KeyRing, session: [UInt8], at now: UnixTime) {
     guard let opened = keys.open(text, for: .merge), let json = try? JSON.parse(opened.revealBytes()),
       let account = json["account"]?.string.flatMap({ AccountID($0) }),

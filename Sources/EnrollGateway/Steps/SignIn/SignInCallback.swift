@@ -30,6 +30,7 @@ struct SignInCallback: GatewaySteps {
     return try handleCallback(request, provider, query: request.query ?? "", parameters["state"])
   }
 
+  /// Handles the provider's answer in either response mode.
   /// - Parameters:
   ///   - query: the provider's answer, as the query of a redirect.
   ///   - unsignedName: an unsigned name for pages, if the verified claims have no name.

@@ -12,6 +12,7 @@ import EnrollHTTP
 struct SignInStart: GatewaySteps {
   let services: GatewayServices
 
+  /// Starts a sign-in.
   /// - Parameter name: the name of a provider, or the name of sign-in by e-mail.
   func start(_ request: WebRequest, _ name: String) throws(Interruption) -> WebResponse {
     if services.isEmail(name) { return try startByEmail(request) }

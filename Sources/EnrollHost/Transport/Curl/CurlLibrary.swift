@@ -35,6 +35,7 @@ package final class CurlLibrary: @unchecked Sendable {
     ASCII.contains(reason, "failed to map segment") || ASCII.contains(reason, "annot allocate memory")
   }
 
+  /// Opens and initialises libcurl.
   /// - Throws: `.unsupported` with the Debian package if no libcurl is installed, or only one that is too old (7.66 or
   ///   later is needed); `.outOfMemory` if it cannot be loaded or initialised for lack of memory.
   package static func open(_ fileNames: [String] = CurlLibrary.fileNames) throws(EnrollError) -> CurlLibrary {

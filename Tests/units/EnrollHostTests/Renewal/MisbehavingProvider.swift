@@ -136,7 +136,7 @@ final class MisbehavingProvider: Sendable {
     }
   }
 
-  /// nil if the refresh token is too old.
+  /// The tokens for a refresh token; nil if the refresh token is too old.
   fileprivate func tokens(for request: RawRequest) -> TokenMembers? {
     let form = String(decoding: request.body, as: UTF8.self)
     let name = form.split(separator: "&").first { $0.hasPrefix("refresh_token=") }

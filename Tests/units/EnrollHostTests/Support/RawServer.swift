@@ -140,7 +140,7 @@ struct RawConnection: Sendable {
     return request
   }
 
-  /// False if the client has closed.
+  /// Sends a text. False if the client has closed.
   @discardableResult
   func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
