@@ -56,7 +56,7 @@ struct Views: Sendable {
   /// The language of the pages for this request.
   func language(_ request: WebRequest) -> Language { context(request).language }
 
-  /// A file that pages load, either the gateway's own pages or Okta's.
+  /// A file that a page loads. The page is either the gateway's own or Okta's.
   func asset(_ request: WebRequest) -> WebResponse {
     let asset = (pages.assets + [.oktaSignIn]).first { ASCII.equals($0.path, request.path) }
     guard let asset else { return failure(.notFound, for: request) }

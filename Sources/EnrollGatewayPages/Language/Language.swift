@@ -37,7 +37,8 @@ public struct LanguageTag: Sendable, Hashable {
     text = String(decoding: spelled, as: UTF8.self)
   }
 
-  /// The tag without its last part, and without a single letter before that (RFC 4647 §3.4); nil if nothing is left.
+  /// The tag without its last part; if the part before that is a single letter, also without the letter (RFC 4647
+  /// §3.4). nil if nothing is left.
   var shorter: LanguageTag? {
     let bytes = Array(text.utf8)
     guard var end = bytes.lastIndex(of: UInt8(ascii: "-")) else { return nil }

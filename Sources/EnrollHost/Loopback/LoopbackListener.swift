@@ -322,7 +322,7 @@ extension LoopbackListener {
         let connection = connections.remove(at: index)
         defer { connection.close() }
         guard case .head(let head) = progress else { continue }
-        // A second redirect is not processed any more.
+        // The listener has accepted a redirect already, so a second redirect is refused.
         if asked(head, on: connection) == nil { return }
         connection.answer(LoopbackResponse.refusal(404, returnPage))
       }

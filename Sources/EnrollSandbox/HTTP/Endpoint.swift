@@ -28,25 +28,25 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case deviceAuthorization
   /// The page on which the device's user types the code (RFC 8628 §3.3).
   case device
-  /// Registration of clients (RFC 7591 §3).
+  /// The endpoint for the registration of clients (RFC 7591 §3).
   case clientRegistration
   /// A resource that accepts any access token of this provider.
   case notes
   /// The metadata of that resource (RFC 9728 §3).
   case notesMetadata
-  /// The host's back end: is the token's user registered? (flows.md §7)
+  /// The endpoint of the host's back end that tells whether the token's user is registered (flows.md §7).
   case registrationCheck
-  /// The host's back end: the profile that the user confirmed.
+  /// The endpoint of the host's back end for the profile that the user confirmed.
   case profileUpdate
-  /// The host's back end: a report of a failure, without secrets.
+  /// The endpoint of the host's back end for reports of failures, without secrets.
   case errorReport
   /// The endpoint that sends a one-time code or a link, in Auth0's dialect.
   case passwordless
   /// The page that the link of a passwordless sign-in opens.
   case passwordlessLink
-  /// Registration with another app, first step.
+  /// The first step of a registration with another app.
   case otherAppInit
-  /// Registration with another app, second step.
+  /// The second step of a registration with another app.
   case otherAppComplete
   /// A page that plays the other app.
   case otherApp

@@ -1,5 +1,6 @@
 // A store of the system for small secrets, each with a name: a desktop's keyring; a phone's Keychain or Keystore, which
-// the host accesses. The store's key is wrapped with such a secret, and stays in the `keys` file.
+// the host accesses. EnrollKit's own store wraps its key with such a secret, and keeps the wrapped key in the `keys`
+// file.
 
 public import EnrollCrypto
 public import EnrollRules

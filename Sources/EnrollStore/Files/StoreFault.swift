@@ -144,8 +144,8 @@ enum StoreFault {
 
 /// Filesystems whose locks and renames do not, or may not, work between machines.
 enum NetworkFilesystem {
-  /// The name of a network filesystem; nil for a local filesystem. The numbers are from linux/magic.h and the drivers'
-  /// sources.
+  /// The name of a network filesystem; nil for a local filesystem. The magic numbers are from linux/magic.h and the
+  /// drivers' sources.
   static func name(of kind: UInt32) -> String? {
     switch kind {
     case 0x6969: "NFS"

@@ -56,7 +56,7 @@ enum ResourceProfile {
     return identifier?.isServed(by: named) ?? (named == resource)
   }
 
-  /// A label for a name of a file.
+  /// A label that is used in the names of files.
   static func label(_ text: String) -> UInt64 { hash(text) }
 
   /// FNV-1a, 64 bits. It is only a label, and protects nothing.

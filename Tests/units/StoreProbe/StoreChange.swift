@@ -49,7 +49,7 @@ struct StoreChange: Sendable {
     return site
   }
 
-  /// The states before the change, after each of its steps, and at the end.
+  /// The contents of the store before the change, after each of its steps, and at the end.
   func states(from beginning: StoreSite, in path: String) throws(EnrollError) -> [[String]] {
     let site = beginning.copied(to: path)
     var states = [site.has("keys") ? try site.state() : StoreSite.nothing]

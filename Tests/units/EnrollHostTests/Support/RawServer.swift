@@ -21,7 +21,7 @@ final class RawServer: Sendable {
   private let script: @Sendable (RawConnection) -> Void
 
   /// `script` runs on a thread for each connection; the connection is closed when it returns.
-  /// - Parameter listens: if false, it reserves a port at which every connection is refused, until
+  /// - Parameter listens: if false, the server reserves a port at which every connection is refused, until
   ///   ``listen()``.
   init(listens: Bool = true, _ script: @escaping @Sendable (RawConnection) -> Void) throws {
     self.script = script
