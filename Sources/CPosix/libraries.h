@@ -1,6 +1,6 @@
-// The file names of the shared libraries that EnrollKit opens when it first needs them, for each system, and advice for
-// the case that a library cannot be opened. Nothing else may be in this file, because COpenSSL includes it for
-// EnrollCrypto, which does not import CPosix.
+// For each system, the file names of the shared libraries that EnrollKit opens when it first needs them, and advice for
+// a library that cannot be opened. Nothing else may be in this file, because COpenSSL includes it for EnrollCrypto,
+// which does not import CPosix.
 #ifndef ENROLL_CPOSIX_LIBRARIES_H
 #define ENROLL_CPOSIX_LIBRARIES_H
 #if defined(__APPLE__)
@@ -14,8 +14,8 @@
 #define ENROLL_POSIX_LIBSECRET "@rpath/libsecret-1.0.dylib"
 #define ENROLL_POSIX_LIBSECRET_ADVICE "the Secret Service is for Linux desktops; choose other keys"
 #elif defined(__ANDROID__)
-// An app's package can contain only libraries whose names end with .so, and OpenSSL's own build for Android uses this
-// name. Android itself has a library of this name that is not OpenSSL, but hides it from apps.
+// An app's package can contain only libraries whose names end with .so, and OpenSSL's own build for Android has the
+// name libcrypto.so. Android itself has another library of that name, which is not OpenSSL, but hides it from apps.
 #define ENROLL_POSIX_LIBCRYPTO "libcrypto.so"
 #define ENROLL_POSIX_LIBCRYPTO_ADVICE "Put libcrypto.so of OpenSSL 3 into the app, or build EnrollKit with OPENSSL=static"
 #define ENROLL_POSIX_LIBCURL "libcurl.so"

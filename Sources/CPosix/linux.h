@@ -20,7 +20,7 @@ static inline int enroll_system_close_from(unsigned first) {
   return (int)syscall(close_range, first, ~0U, 0U);
 }
 
-// At most `size` random bytes of the kernel's generator. Returns their number, or -1 with errno.
+// Copies at most `size` random bytes of the kernel's generator. Returns their number, or -1 with errno.
 static inline ssize_t enroll_posix_random(void *bytes, size_t size) { return getrandom(bytes, size, 0); }
 
 // Renames a file, but never replaces an existing file. Returns 0, or -1 with errno; errno is EEXIST if the new name

@@ -2,9 +2,9 @@
 // environment.
 #ifndef ENROLL_CPOSIX_WORDS_H
 #define ENROLL_CPOSIX_WORDS_H
-// The first word, and the number of words in `*count`. In the kernel's layout, the number is followed by the pointers
-// to the words, NULL, and the environment. Call this before anything has changed the environment. Returns NULL if the
-// process has no environment.
+// Returns the first word, and stores the number of words in `*count`. In the kernel's layout, the number is followed by
+// the pointers to the words, NULL, and the environment. Call this before anything has changed the environment. Returns
+// NULL if the process has no environment.
 static inline char **enroll_posix_command_words(long *count) {
   extern char **environ;
   if (!environ || environ[-1]) return NULL;

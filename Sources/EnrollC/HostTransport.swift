@@ -1,6 +1,6 @@
-// The host's HTTP transport: a struct of function pointers becomes a Transport. Its functions run inside a
-// call, so they may call only a few functions of the library: the thread is marked until they return (R41).
-// The host's response is checked like a server's response.
+// The host's HTTP transport. The host passes a struct of function pointers, which is used as a Transport. These
+// functions run inside a call, so they may call only a few functions of the library: the thread is marked until they
+// return (R41). The host's response is checked like a server's response.
 
 public import CEnroll
 import EnrollRules
@@ -113,7 +113,7 @@ private struct RequestMemory {
     }
   }
 
-  /// Copies the text to a buffer. Headers may contain tokens, and the memory of a buffer is wiped.
+  /// Copies a header's text to a buffer. The memory of a buffer is wiped, because headers may contain tokens.
   private static func text(_ text: String) -> Buffer { Array(text.utf8).withUnsafeBytes { Buffer($0) } }
 }
 
@@ -121,7 +121,7 @@ private struct RequestMemory {
 final class HostResponse: @unchecked Sendable {
   // Unchecked: all state is only touched with `exclusion` held, because a host may use its own threads.
   static let table = HandleTable<HostResponse>(kind: 4)
-  /// The most headers of a response, more than any server sends.
+  /// The maximum number of headers of a response, more than any server sends.
   static let headerLimit = 256
   static let headerByteLimit = 16 << 10
 

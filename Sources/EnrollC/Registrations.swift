@@ -1,4 +1,4 @@
-// Registration: its start, the redirect, the state, and the calls that change the state.
+// The C functions of a registration: its start, the redirect, the state, and the calls that change the state.
 
 public import CEnroll
 import EnrollRules

@@ -98,7 +98,7 @@ package struct Program: Sendable {
   }
 
   /// The message for a command line that is refused.
-  /// - Parameter path: the names of the command, beginning with the program's.
+  /// - Parameter path: the full name of the command: the program's name, and then the names of subcommands.
   package func refusal(_ error: UsageError, _ path: [String]) -> String {
     let line = path.joined(separator: " ")
     let usage = command(at: path).map { "Usage: " + Usage.line($0, path) + "\n" } ?? ""

@@ -7,7 +7,7 @@ import EnrollJSON
 
 /// The HTTP that the host provides, for one client or for a command about a resource.
 final class HostHTTP: Transport {
-  /// The most headers of a message, more than any server needs. The C library has the same limit.
+  /// The maximum number of headers of a message, more than any server needs. The C library has the same limit.
   static let headerLimit = 256
   static let headerByteLimit = 16 << 10
   /// The longest body in bytes. Even in Base64 it must fit into a message of the daemon (R36).

@@ -139,7 +139,7 @@ public final class PrivateKey: Sendable {
     for curve in Curve.allCases where bits == curve.bitCount {
       guard enroll_openssl_is_a(libcrypto, handle.pointer, "EC") == 1 else { break }
       let count = curve.coordinateCount
-      // The public key is made again on the NIST curve of that size, which fails for a point of another curve.
+      // The public key is made again on the NIST curve of that size. This fails if the point is on another curve.
       return try .ec(
         curve: curve, x: number("qx", of: handle, count: count), y: number("qy", of: handle, count: count))
     }

@@ -208,7 +208,7 @@ private final class VerificationContext {
 }
 
 extension ECDSASignature {
-  /// Converts r and s side by side, JOSE's form (RFC 7518 §3.4), to DER, OpenSSL's form.
+  /// Converts a signature from JOSE's form (r and s side by side, RFC 7518 §3.4) to OpenSSL's form (DER).
   static func der(joined: [UInt8]) -> [UInt8] {
     let half = joined.count / 2
     let numbers = integer(joined[..<half]) + integer(joined[half...])
@@ -229,7 +229,7 @@ extension ECDSASignature {
     count < 0x80 ? [UInt8(count)] : [0x81, UInt8(truncatingIfNeeded: count)]
   }
 
-  /// Converts DER to r and s side by side, JOSE's form.
+  /// Converts a signature from OpenSSL's form (DER) to JOSE's form (r and s side by side).
   static func joined(der: [UInt8], curve: Curve) throws(CryptoError) -> [UInt8] {
     let libcrypto = try OpenSSL.functions()
     let parsed = der.withUnsafeBufferPointer { bytes in

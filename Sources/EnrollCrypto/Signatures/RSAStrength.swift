@@ -24,7 +24,8 @@ enum RSAStrength {
     return number.count * 8 - first.leadingZeroBitCount
   }
 
-  /// Small primes. Modulo each of them, 65537 generates a proper subgroup with this order.
+  /// Small primes. The number 65537 generates a proper subgroup modulo each prime; `order` is the order of that
+  /// subgroup.
   private static let subgroups: [(prime: Int, order: Int)] = [
     (11, 2), (13, 6), (17, 8), (19, 9), (37, 3), (53, 26), (61, 20), (71, 35), (73, 24), (79, 13), (97, 6),
     (103, 51), (107, 53), (109, 54), (127, 42), (151, 50), (157, 78),

@@ -62,7 +62,7 @@ struct RouteTable: Sendable {
     let pattern: PathPattern
     var routes: [Route]
 
-    /// The route of a request to this path; nil if the path does not have the method.
+    /// The route of a request to this path; nil if the path has no route for the request's method.
     func route(of request: WebRequest) -> Route? { routes.first { $0.method.accepts(request) } }
 
     /// The lane of a request. A request with a method that its path does not have is refused at once, in the

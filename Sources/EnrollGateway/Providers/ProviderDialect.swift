@@ -4,13 +4,14 @@
 package import EnrollRules
 
 public struct ProviderDialect: Sendable {
-  /// Google Workspace: only users of this domain may sign in; `*` allows users of any domain, but no private accounts.
-  /// The id_token's `hd` is checked.
+  /// The only domain whose users may sign in (Google Workspace); `*` allows users of any domain, but no private
+  /// accounts. The id_token's `hd` is checked.
   public var hostedDomain: String?
   /// Whether the provider answers with a form post instead of a redirect (OAuth 2.0 Form Post Response Mode).
   /// Apple sends a name only in this way.
   public var answersByForm = false
-  /// Apple: the client secret is a JWT that the gateway signs.
+  /// The facts from which the gateway makes Apple's client secret, a JWT that the gateway signs; nil for other
+  /// providers.
   public var appleSecret: AppleSecret?
   /// The client's key for private_key_jwt; nil if the client authenticates with the configured secret, or not at all.
   package var clientKey: ClientKey?

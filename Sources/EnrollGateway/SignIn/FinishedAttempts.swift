@@ -14,8 +14,8 @@ final class FinishedAttempts: Sendable {
     var earlier: Set<String> = []
   }
 
-  /// The most names in one set. Each name belongs to a cookie that the gateway sealed; over the limit the oldest names are
-  /// dropped early.
+  /// The maximum number of names in one set. Each name belongs to a cookie that the gateway sealed; over the limit the
+  /// oldest names are dropped early.
   private let most: Int
   private let clock: any Clock
   private let sets: Guarded<Sets>

@@ -1,5 +1,5 @@
-// The colours of pages, each a CSS variable. Every text stays readable, whatever the operator changes: one table has all pairs
-// that meet on a page, with the contrast that WCAG 2.2 requires (1.4.3, 1.4.11).
+// The colours of pages, each a CSS variable. Every text stays readable, whatever the operator changes: one table has
+// all pairs of colours that meet on a page, with the contrast that WCAG 2.2 requires (1.4.3, 1.4.11).
 
 /// The use of a colour. The raw value is the key in a theme; ``variable`` is the CSS variable.
 public enum ColourRole: String, Sendable, CaseIterable {

@@ -1,5 +1,6 @@
-// Checks values before they become parameters. The checks are the same for both databases, so that neither accepts what
-// the other refuses: PostgreSQL stores no NUL, ids are UUIDs, hashes have 32 bytes, sums of seconds do not overflow.
+// Checks values before they become parameters. The checks are the same for both databases, so that neither database
+// accepts what the other refuses: PostgreSQL stores no NUL, ids are UUIDs, hashes have 32 bytes, sums of seconds do not
+// overflow.
 
 import EnrollRules
 import EnrollGateway

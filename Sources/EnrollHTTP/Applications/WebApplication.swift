@@ -3,13 +3,14 @@
 
 import Synchronization
 
-/// Where a request is answered. The lane depends on what the answer waits for.
+/// The place where a request is answered. It depends on what the answer waits for.
 public enum Lane: Sendable {
-  /// On the event loop, at once and from memory. An answer that waits here blocks all other connections of the loop.
+  /// The request is answered on the event loop, at once and from memory. An answer that waits here blocks all other
+  /// connections of the loop.
   case here
-  /// On the threads for requests that use only the database.
+  /// The request is answered on the threads for requests that use only the database.
   case database
-  /// On the threads for requests that call a provider, a mail server or a directory.
+  /// The request is answered on the threads for requests that call a provider, a mail server or a directory.
   case provider
 }
 

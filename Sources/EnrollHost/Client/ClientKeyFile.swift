@@ -26,7 +26,8 @@ enum ClientKeyFile {
 }
 
 extension Configuration {
-  /// Checks the files that the configuration names, for a program that saves it before it sends a request.
+  /// Checks the files that the configuration names, for a program that saves the configuration before it sends a
+  /// request.
   /// - Throws: `.configuration` with field `caFile` or `clientKeyFile` if a file cannot be used.
   package func checkFiles() throws(EnrollError) {
     if let caFile { try CertificateFile.checkContents(caFile) }

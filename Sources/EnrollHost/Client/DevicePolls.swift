@@ -1,5 +1,5 @@
-// Polls of device transactions (RFC 8628 §3.4). Each runs on its own thread, so that a caller can stop waiting at any
-// time while the answer, which may have the tokens, is still stored.
+// Polls of device transactions (RFC 8628 §3.4). Each poll runs on its own thread, so that a caller can stop waiting at
+// any time while the answer, which may have the tokens, is still stored.
 
 import EnrollRules
 import EnrollSteps

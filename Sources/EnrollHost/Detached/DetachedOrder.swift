@@ -1,6 +1,6 @@
-// The order that a program passes to a new process of the same program, so that it runs one step. The order has the
-// data to open the same account, and the step. It is JSON, and is passed through a pipe, because it contains the
-// passphrase and the PIN.
+// The order that a program passes to a new process of the same program, so that the new process runs one step. The
+// order has the data to open the same account, and the step. It is JSON, and is passed through a pipe, because it
+// contains the passphrase and the PIN.
 
 package import EnrollRules
 package import EnrollSteps

@@ -17,7 +17,7 @@ package struct ConsentQuestion: Equatable, Sendable {
   /// The URL of the resource.
   package var resource: String
   package var issuer: String
-  /// The server of the earlier sign-ins, if the resource has named another one since.
+  /// The server of the earlier sign-ins, if the resource has named another server since.
   package var issuerBefore: String?
 
   package init(name: String?, resource: String, issuer: String, issuerBefore: String? = nil) {

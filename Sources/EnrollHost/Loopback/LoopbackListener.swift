@@ -38,7 +38,8 @@ public final class LoopbackListener: @unchecked Sendable {
   /// Two limits after the redirect to the page: how long the listener waits for the browser's next event, and how many
   /// events it waits for.
   private static let (lingerMilliseconds, mostLingering): (Int32, Int) = (2_000, 64)
-  /// The maximum number of connections, of which browsers open only a few. Above it, a new one replaces the oldest.
+  /// The maximum number of connections. Browsers open only a few; above the maximum, a new connection replaces the
+  /// oldest.
   private static let mostConnections = 16
   /// The clock is read at least this often, because the timeout of poll(2) does not count time in suspend.
   private static let longestWaitNanoseconds: Int64 = 10_000_000_000

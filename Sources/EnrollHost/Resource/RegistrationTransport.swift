@@ -1,12 +1,12 @@
-// The response to a client registration is sent only once, so the request continues, and the response is stored, even
-// if the caller has stopped waiting.
+// Lets the request of a client registration continue, and stores its response, even if the caller has stopped waiting:
+// the server sends this response only once.
 
 import EnrollRules
 import EnrollSteps
 import EnrollPosix
 
 /// Sends the requests of one call. A request whose response must be awaited does not end at the call's deadline; after
-/// the caller's cancellation it gets two more seconds.
+/// the caller's cancellation the request gets two more seconds.
 final class RegistrationTransport: Transport {
   private static let graceSeconds: Int64 = 2
 

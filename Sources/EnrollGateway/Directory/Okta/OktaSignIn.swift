@@ -1,5 +1,5 @@
-// Okta's answer to a password in primary authentication: the state of a transaction. Only SUCCESS has a session token; every
-// other state is a refusal, or a step that these pages do not have.
+// Okta's answer to a password in primary authentication: the state of a transaction. Only SUCCESS has a session token;
+// every other state is a refusal, or asks for a step for which the gateway has no page.
 
 import EnrollCrypto
 import EnrollJSON
