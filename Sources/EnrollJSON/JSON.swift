@@ -34,18 +34,19 @@ public struct JSONObject: Equatable, Sendable {
   /// An object without members.
   public init() { members = [] }
 
-  /// Leaves out members whose value is nil. For a repeated key the last value counts.
+  /// An object of these members, without members whose value is nil. If a key is repeated, its last value counts.
   public init(_ members: [(String, JSON?)]) {
     self.members = []
     self.members.reserveCapacity(members.count)
     for (key, value) in members { self[key] = value }
   }
 
-  /// Makes an object of members whose keys are known to be unique. They are not checked, because a check would make
+  /// Makes an object of members whose keys are known to be unique. The keys are not checked, because a check would make
   /// reading quadratic.
   init(unique members: [Member]) { self.members = members }
 
-  /// This object with more members: those of `other` that `isWanted` accepts, and whose keys this object does not have.
+  /// This object with additional members: the members of `other` whose keys `isWanted` accepts and this object does not
+  /// have.
   public func completed(by other: JSONObject, where isWanted: (String) -> Bool) -> JSONObject {
     JSONObject(unique: members + other.members.filter { self[$0.key] == nil && isWanted($0.key) })
   }
@@ -53,8 +54,8 @@ public struct JSONObject: Equatable, Sendable {
   /// Whether the object has no members.
   public var isEmpty: Bool { members.isEmpty }
 
-  /// Setting nil removes the member. Keys are compared byte by byte. Never inlined, because it is called in many
-  /// places.
+  /// The value of a key. Setting nil removes the member. Keys are compared byte by byte. The accessors are never
+  /// inlined, because they are called in many places.
   public subscript(key: String) -> JSON? {
     @inline(never) get { index(of: key).map { members[$0].value } }
     @inline(never) set {
@@ -78,7 +79,7 @@ public struct JSONObject: Equatable, Sendable {
   }
 
   /// The object without its unwanted members and array elements, at every depth. A member is unwanted if `isUnwanted`
-  /// returns true for its key or its text, an array element if it does so for its text.
+  /// returns true for its key or its text. An array element is unwanted if `isUnwanted` returns true for its text.
   public func without(texts isUnwanted: (String) -> Bool) -> JSONObject {
     var kept: [Member] = []
     for member in members where !isUnwanted(member.key) {

@@ -11,7 +11,7 @@ public struct JSONError: Error, Equatable, Sendable {
   /// Byte offset in the text; -1 if unknown.
   public var offset: Int
 
-  /// There was not enough memory for the value. That says nothing about the text.
+  /// Whether there was too little memory for the value. Then the error says nothing about the text.
   public var isOutOfMemory = false
 
   public init(_ message: String, offset: Int = -1) {

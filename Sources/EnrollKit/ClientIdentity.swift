@@ -40,7 +40,7 @@ extension EnrollClient {
     try await offload { client, _, _ throws(EnrollError) in try client.setPIN(pin) }
   }
 
-  /// Opens the account in this process. A wrong PIN is a result, not an error. The wrong PIN of the last permitted
+  /// Opens the account in this process. A wrong PIN is a result, not an error. A wrong PIN at the last permitted
   /// attempt erases the account.
   /// - Throws: `.illegalState` if the account has no PIN.
   public func unlock(pin: Secret) async throws(EnrollError) -> PINAnswer {

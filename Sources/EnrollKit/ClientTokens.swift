@@ -14,7 +14,7 @@ extension EnrollClient {
   ///   - resource: the resource server that the token is for (RFC 8707): an absolute https URL without a fragment.
   ///   - scope: the scopes that the token should have, out of those that the user granted (RFC 6749 §6). Without
   ///     `resource` and `scope` the result is the session's own token.
-  ///   - timeout: how long it may take; afterwards the result is a token that still works, or `busy`.
+  ///   - timeout: how long the call may take; afterwards the result is a token that still works, or `busy`.
   /// - Throws: `.invalidArgument` for a `resource` or a `scope` that cannot be sent.
   public func access(
     minimumLifetime: Duration = .zero, resource: String? = nil, scope: [String]? = nil,

@@ -81,8 +81,8 @@ public struct EnrollClient: Sendable {
     }
   }
 
-  /// Disables core dumps of this process, and debugging by the same user, until it runs another program. For
-  /// command-line programs and services; an app leaves this to its system.
+  /// Disables core dumps of this process, and debugging by the same user, until the process runs another program. Meant
+  /// for command-line programs and services; an app leaves this to its system.
   /// - Throws: `.unsupported` if the system refuses.
   public static func hideProcessMemory() throws(EnrollError) { try ProcessMemory.hide() }
 

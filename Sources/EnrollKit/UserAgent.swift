@@ -10,7 +10,7 @@ public protocol UserAgent: Sendable {
   /// Opens `url` and waits until the user returns.
   /// - Parameters:
   ///   - url: the whole URL to open.
-  ///   - redirectURI: the beginning of the URL that returns to the app; nil for another app's link.
+  ///   - redirectURI: the beginning of the URL that returns to the app; nil if `url` is a link to another app.
   func open(_ url: String, redirectURI: String?) async -> UserAgentAnswer
 }
 

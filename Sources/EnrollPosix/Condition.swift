@@ -108,8 +108,8 @@ public final class Event: @unchecked Sendable {
 
 /// How long a thread may wait before it reads an injected clock again.
 package enum Timeout {
-  /// The longest time, in nanoseconds, until a thread notices that an injected clock was set, or that it advanced
-  /// during suspend while the waiting clock stopped.
+  /// The longest time, in nanoseconds, until a thread notices that an injected clock was set, or that the injected
+  /// clock advanced during suspend while the clock of the wait stopped.
   package static let slice: Int64 = 100_000_000
 
   /// Nanoseconds to wait now; nil when the deadline has passed.

@@ -99,7 +99,7 @@ public final class WorkerPool: @unchecked Sendable {
     while let job = next() {
       condition.unlock()
       job()
-      // If the job forked, it also returns in the child. All other jobs belong to the parent.
+      // If the job forked, this code also runs in the child, where all other jobs belong to the parent.
       if origin.isForkedChild { return }
       condition.lock()
     }
@@ -153,7 +153,7 @@ package struct JobList {
 
 extension EnrollError {
   /// The error `.busy` for a job that ``WorkerPool/submit(_:limit:)`` refused.
-  /// - Parameter words: what the thread was for, or the other possible reason; they continue the sentence.
+  /// - Parameter words: the rest of the error's sentence: what the thread was for, or another possible reason.
   package static func noThread(_ words: String = "", field: String? = nil) -> EnrollError {
     EnrollError(
       .busy,

@@ -56,7 +56,7 @@ package enum App2AppExchange {
     }
   }
 
-  /// The request is sent at most once, on a new connection, because the artefact works only once (R15).
+  /// The request `complete`. It is sent at most once, on a new connection, because the artefact works only once (R15).
   package static func completeRequest(
     _ settings: App2AppSettings, sessionID: Secret, artefactID: Secret
   ) -> HTTPRequest {

@@ -9,7 +9,7 @@ public struct VerifiedRedirect: Equatable, Sendable {
   public enum Answer: Equatable, Sendable {
     /// The code to exchange, once (R15), after the state is spent (R7).
     case code(Secret)
-    /// A session token that a back end put into the redirect, which the configuration allows (flows.md §10).
+    /// A session token that a back end put into the redirect. The configuration allows that (flows.md §10).
     case sessionToken(Secret, lifetimeSeconds: Int64)
     /// The provider refused, or another provider answered: the transaction is settled as failed. The error is
     /// `.loginRequired`, `.interactionRequired`, `.consentRequired`, `.accessDenied`, `.server` or `.oauth` if the

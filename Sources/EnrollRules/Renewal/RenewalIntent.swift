@@ -1,6 +1,6 @@
 // The note that the store keeps while the outcome of a renewal is unknown.
 
-/// Stored before a refresh token is sent (reliability.md, One renewal, step by step).
+/// A note that is stored before a refresh token is sent (reliability.md, One renewal, step by step).
 public struct RenewalIntent: Equatable, Sendable {
   /// A random id of this renewal: 128 bits, base64url.
   public var attempt: String

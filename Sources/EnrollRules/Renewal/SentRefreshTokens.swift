@@ -2,8 +2,8 @@
 
 /// The refresh tokens of an account that were sent last, as hashes.
 public struct SentRefreshTokens: Equatable, Sendable {
-  /// The maximum number of hashes. If a cache replays a response from before these tokens, only the response's headers
-  /// show it.
+  /// The maximum number of hashes. If a cache replays a response that is older than these tokens, only the response's
+  /// headers show that.
   static let limit = 8
 
   /// SHA-256 of each token, base64url. The last hash belongs to the token that was sent last.

@@ -52,7 +52,7 @@ struct Form: Equatable, Sendable {
     append(name, value)
   }
 
-  /// `a=b&c=d`. Everything but the unreserved characters of RFC 3986 §2.3 is percent-encoded.
+  /// The parameters as text: `a=b&c=d`. Everything but the unreserved characters of RFC 3986 §2.3 is percent-encoded.
   var encoded: String {
     pairs.map { Self.encoded($0.name) + "=" + Self.encoded($0.value) }.joined(separator: "&")
   }

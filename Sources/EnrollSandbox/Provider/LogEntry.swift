@@ -33,7 +33,7 @@ struct LogEntry: Sendable {
     }.joined(separator: " ")
   }
 
-  /// `12:30:01 POST /token 200 grant_type=refresh_token client_id=sample-app refresh_token`
+  /// The entry as a line: `12:30:01 POST /token 200 grant_type=refresh_token client_id=sample-app refresh_token`
   var line: String {
     let clock = Encoding.httpDate(time).split(separator: " ").dropLast().last ?? ""
     let outcome = status == 0 ? "dropped" : "\(status)"

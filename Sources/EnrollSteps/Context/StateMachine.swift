@@ -52,7 +52,7 @@ final class StateMachine: Sendable {
   func forgetBefore() { fields.withLock { $0.before = nil } }
 
   /// Moves the state machine and notifies the observer.
-  /// - Throws: `.illegalState`, and nothing changes.
+  /// - Throws: `.illegalState` if the event is illegal now; then nothing changes.
   @discardableResult
   func apply(_ event: RegistrationEvent) throws(EnrollError) -> RegistrationState {
     let moved = fields.withLock { fields -> Result<Move, EnrollError> in

@@ -129,7 +129,7 @@ public final class DeviceStep: EngineStep {
       let isTimeout = error.code == .timeout
       try putOff(
         transactionID, bySeconds: isTimeout ? max(interval, min(interval * 2, 60)) : interval, error.message)
-      // A response that is not HTTP, or not a discovery document, does not come from the provider either.
+      // A response that is not HTTP, or not a discovery document, also means that the provider could not be asked.
       guard error.isRetryable || error.code == .responseInvalid else { throw error }
       return nil
     }
