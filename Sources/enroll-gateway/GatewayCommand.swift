@@ -1,5 +1,5 @@
-// The gateway as a program: `serve` answers requests, the other commands prepare and check. A failure prints one line
-// on standard error, which says what to do, and ends with exit status 1.
+// The gateway as a program: `serve` answers requests, the other commands prepare and check a gateway. A failure prints
+// one line on standard error, which says what to do, and ends with exit status 1.
 
 import CPosix
 import EnrollArguments

@@ -10,7 +10,7 @@ struct ServiceManager {
   /// The path of the service manager's socket, as the bytes of `sun_path` (unix(7)); nil without a service manager.
   private let path: [UInt8]?
 
-  /// A service manager that does not read must not block the thread that handles signals.
+  /// The flags of each send: a service manager that does not read must not block the thread that handles signals.
   private static let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
   /// The size of `sun_path`.
   private static let longest = 108

@@ -9,8 +9,8 @@ enroll_posix_open_missing_streams()
 switch Arguments.read() {
 case .serve(let level):
   // A signal to the host's process group, or from its terminal, is meant for the host, so the daemon starts its own
-  // session. The daemon ends when its input ends, and saves the answers to the requests that it has sent. The call
-  // fails if the daemon already leads a process group. In that case the group has no other process.
+  // session. The daemon ends when its input ends, and saves the answers to the requests that it has sent. setsid()
+  // fails if the daemon already leads a process group; in that case the group has no other process.
   _ = setsid()
   exit(Daemon.serve(Log(level)))
 case .help: exit(StandardOutput.print(Arguments.help))

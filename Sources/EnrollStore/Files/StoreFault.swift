@@ -28,7 +28,7 @@ enum StoreFault {
     }
   }
 
-  /// Runs `body`.
+  /// Runs `body`; a missing file is not an error.
   /// - Returns: the result of `body`; nil if the file does not exist.
   static func nilIfMissing<Value>(_ body: () throws(FileFault) -> Value) throws(FileFault) -> Value? {
     do {

@@ -103,7 +103,8 @@ struct Curl: EnrollCommand {
 
   /// The configuration in curl's syntax (curl(1)). A URL without a scheme uses https.
   static func configuration(_ token: String) throws(Failure) -> String {
-    // RFC 6750 §2.1: b64token. Other characters could end the line of the configuration.
+    // A token has only the characters of b64token (RFC 6750 §2.1). Other characters could end the line of the
+    // configuration.
     guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) else {
       throw Failure(.refused, "the token has characters that no header takes (RFC 6750 §2.1)")
     }

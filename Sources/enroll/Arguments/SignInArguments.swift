@@ -27,7 +27,7 @@ struct SignInArguments {
   private static let redirectHint = Parameter.option(
     "long-wait", value: "seconds", help: "Seconds without a redirect before a hint is shown.",
     in: 0...86_400, default: RedirectHint.usualSeconds, isHidden: true)
-  /// A flag for the sign-in that a bridge or `--login` starts: this sign-in has no terminal for the question.
+  /// A flag for the sign-in that a bridge or `--login` starts: this sign-in has no terminal, so it asks in the browser.
   private static let browserQuestion = Parameter.flag(
     "ask-in-browser", help: "Ask in the browser whether to trust a provider of --resource.", isHidden: true)
   /// An option for the sign-in that a bridge or `--login` starts.

@@ -30,7 +30,8 @@ extension ResourceSetup {
     if let before {
       errors.say("The profile \(session.place.configurationName) is for another one: \(Shown.text(before))")
     }
-    // A user who named the server by --issuer has agreed to it; another server was refused.
+    // A user who named the server by --issuer has agreed to that server; a resource with another server was refused
+    // before.
     guard way.provider.issuer == nil, !way.yes else { return }
     guard Terminal.hasPerson else {
       throw Failure(
@@ -82,7 +83,7 @@ extension ResourceSetup {
     guard agrees else { throw Failure(.notFinished, Self.refusal) }
   }
 
-  /// Redirects the tab in which the user has agreed to the authorization server.
+  /// Sends the browser to the authorization server, in the tab in which the user has agreed.
   /// - Returns: false if there is no such tab.
   func goOn(to address: String) -> Bool {
     guard let page else { return false }

@@ -138,8 +138,8 @@ final class ResourceSetup {
     return facts.isClientForgotten ? .forgotten : .own
   }
 
-  /// Finds the resource's server again. If the resource names no server, the profile's server is kept, which the user
-  /// named or agreed to.
+  /// Finds the resource's server again. If the resource names no server, the profile's server, which the user named or
+  /// agreed to, is kept.
   private func discoveredAgain(_ issuer: String) throws(Failure) -> ResourceDiscovery {
     do throws(Failure) {
       let found = try discovered(issuer: way.provider.issuer)

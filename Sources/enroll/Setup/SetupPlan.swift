@@ -1,5 +1,5 @@
-// The changes that `enroll setup` makes: to files and links, and with commands of tools. The plan is shown before
-// anything is changed.
+// The changes that `enroll setup` makes: changes of files and links, and commands of tools that it runs. The plan is
+// shown before anything is changed.
 
 import CPosix
 import EnrollPosix
@@ -115,7 +115,7 @@ enum SetupFile {
     return String(cString: real)
   }
 
-  /// Whether there is a file or a link. A link counts even if its target does not exist.
+  /// Whether there is a file or a link at the path. A link counts even if its target does not exist.
   static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0

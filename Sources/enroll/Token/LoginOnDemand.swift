@@ -10,7 +10,7 @@ import EnrollSteps
 
 struct LoginOnDemand {
   private static let seconds: Int64 = 180
-  /// For how many seconds no sign-in starts automatically after the user declined one, or one failed.
+  /// For how many seconds no sign-in starts automatically after the user declined a sign-in, or a sign-in failed.
   private static let restSeconds: Int64 = 30
 
   let session: CommandSession

@@ -223,7 +223,7 @@ class Registered(CommandCase):
         self.assertEqual(self.scopes(self.opened(3)), [*first, "address", "email", "phone"])
         self.sign_in("--again", *self.arguments)
         self.assertEqual(self.scopes(self.opened(4)), [*first, "address", "email", "phone"])
-        # The client that replaces a client that the provider has forgotten requests the same scopes.
+        # The provider has forgotten the client. The client that replaces it requests the same scopes.
         self.sandbox.control("forgetClients")
         self.run_enroll("token", "--renew", "--resource", self.notes, status=5)
         self.sign_in("--again", *self.arguments)

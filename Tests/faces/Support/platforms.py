@@ -22,8 +22,8 @@ HAS_LIBCURL = not TARGET.endswith("-musl")
 OUT = TOP / "build/tests" / TARGET
 _ROOT = TOP / ".build/targets" / TARGET / "root"
 
-# Linked statically, so that a preloaded library does not load into the launcher, only into the program that the
-# launcher executes.
+# The launcher is linked statically, so that a preloaded library is not loaded into the launcher, but only into the
+# program that the launcher executes.
 _LAUNCHER = """
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -137,7 +137,7 @@ class AppsAtTheGateway:
 
 @on_each_face
 class TokenInTheRedirect:
-    """A session token in the redirect itself, which two settings with alarming names allow (flows.md §10)."""
+    """Two settings with alarming names allow a session token in the redirect itself (flows.md §10)."""
 
     @classmethod
     def setUpClass(cls):

@@ -14,8 +14,8 @@ from sandbox import NoRedirect
 
 #: The names of the buttons that refuse, on the servers' pages.
 NO = ("cancel", "deny", "denied", "no")
-#: The most pages and redirects of one visit. More would mean that the server repeats a page, because it does not accept
-#: the input.
+# The maximum number of pages and redirects of one visit. A higher number would mean that the server repeats a page,
+# because it does not accept the input.
 LONGEST_WAY = 24
 
 

@@ -12,6 +12,7 @@ package final class TestFolder: Sendable {
   package let path: String
   package var store: String { path + "/store" }
 
+  /// Makes the folder.
   /// - Parameter onDisk: on a real disk, where syncing takes time; otherwise in memory, if the machine has
   ///   such a folder.
   package init(onDisk: Bool = false) {

@@ -137,7 +137,7 @@ struct ClosingTests {
       _ = stage.ask(client)
       stage.silence.reached.wait()
       client.close()
-      // Waits until closing no longer shortens any action.
+      // Waits until the client's grace period has ended: closing then shortens no further action.
       while !client.phases.gracePeriod.isCancelled { Thread.sleep(forTimeInterval: 0.01) }
       expect(stage.silence.count.withLock { $0 }, is: 1)
       stage.silence.timeOut.set()
@@ -293,7 +293,7 @@ struct ClosingTests {
         client.drain()
         isDrained.set()
       }
-      // Waits until closing no longer shortens any action.
+      // Waits until the client's grace period has ended: closing then shortens no further action.
       while !client.phases.gracePeriod.isCancelled { Thread.sleep(forTimeInterval: 0.01) }
       #expect(!isDrained.isSet)
       stage.silence.answers.set()

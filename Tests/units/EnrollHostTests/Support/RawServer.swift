@@ -174,7 +174,7 @@ struct RawConnection: Sendable {
   }
 
   /// Copies bytes in both directions between the client and a port of this machine, until one of them closes.
-  /// - Parameter limit: the most bytes that the client gets.
+  /// - Parameter limit: the maximum number of bytes that the client gets.
   func relay(to port: Int, limit: Int = .max) {
     let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     defer { close(other) }
