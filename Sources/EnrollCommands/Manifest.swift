@@ -6,7 +6,7 @@ import EnrollHost
 public import EnrollJSON
 
 public enum Manifest {
-  /// Increased when the structure of the document changes.
+  /// The version of the document's structure. It is increased when the structure changes.
   static let format: Int64 = 2
 
   public static var json: JSON {

@@ -8,7 +8,7 @@ import CJansson
 public struct JSONError: Error, Equatable, Sendable {
   /// Says what was expected or refused. Never quotes the text.
   public var message: String
-  /// Byte offset in the text; -1 if unknown.
+  /// The position of the error as a byte offset in the text; -1 if it is unknown.
   public var offset: Int
 
   /// Whether there was too little memory for the value. Then the error says nothing about the text.
@@ -78,7 +78,7 @@ extension JSON {
     return value.stringBytes == scan.stringBytes ? value : nil
   }
 
-  /// The bytes of all strings and keys together.
+  /// The number of bytes of all strings and keys together.
   private var stringBytes: Int {
     switch self {
     case .string(let text): text.utf8.count

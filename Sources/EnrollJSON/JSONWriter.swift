@@ -5,7 +5,7 @@ extension JSON {
   /// express (infinity, NaN) is written as null.
   public func serialized() -> [UInt8] {
     var out: [UInt8] = []
-    // Enough for a response of typical size, so that the array need not grow.
+    // Reserves enough for a response of typical size, so that the array need not grow.
     out.reserveCapacity(256)
     write(to: &out)
     return out

@@ -67,7 +67,7 @@ public struct EnrollClient: Sendable {
     /// Sealed files in a directory, given by its absolute path. The directory is created if it is missing; its parent
     /// must exist.
     case directory(String)
-    /// In memory, until the client is closed: for tests and previews.
+    /// A store in memory, until the client is closed: for tests and previews.
     case memory
     /// The host's own store.
     case custom(any TokenStore)

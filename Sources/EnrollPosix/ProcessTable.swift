@@ -8,7 +8,7 @@ package enum ProcessTable {
   /// the list.
   package static func lockHolders() -> [(process: Int32, inode: UInt64)] {
     lines(of: "/proc/locks").compactMap { line in
-      // 1: FLOCK  ADVISORY  WRITE 4711 00:2a:1234 0 EOF
+      // A line of the file: `1: FLOCK  ADVISORY  WRITE 4711 00:2a:1234 0 EOF`.
       let words = line.split(separator: " ")
       guard words.count >= 6, words[1] == "FLOCK", let process = Int32(words[4]), process > 0,
         let inode = words[5].split(separator: ":").last.flatMap({ UInt64($0) })

@@ -71,7 +71,7 @@ enum ProcessFigures {
     }
     let ticks = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
     let page = Double(max(1, sysconf(Int32(_SC_PAGESIZE))))
-    // Fields 14, 15 and 24 of proc(5); `fields` begins with the third.
+    // Fields 14, 15 and 24 of proc(5); `fields` begins with the third field.
     guard fields.count > 21, let user = Double(fields[11]), let system = Double(fields[12]),
       let pages = Double(fields[21])
     else { return samples }

@@ -13,7 +13,7 @@ final class OpenClient: Sendable {
   /// The threads that start the asynchronous calls that may have to read the store's key, because reading the key may
   /// block. nil: these calls start on the calling thread.
   let beginner: WorkerPool?
-  /// The log for the client's lines; nil: there is none.
+  /// The log for the client's lines; nil for no log.
   let log: ClientLog?
   private let tell: Session.EventSink
   private let ticket = Guarded<Int?>(nil, by: Mutex())
@@ -83,7 +83,7 @@ final class ClientLog: LogHandler {
     repliesDue = Guarded(0, by: Mutex())
   }
 
-  /// The log lines of a call without a client go to `handler`.
+  /// A log for one call without a client. Its lines go to `handler`.
   init(ofOneCall handler: any LogHandler) {
     self.handler = handler
     beginning = ""

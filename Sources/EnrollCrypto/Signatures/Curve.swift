@@ -27,7 +27,7 @@ public enum Curve: String, Sendable, CaseIterable {
     }
   }
 
-  /// OpenSSL's name of the curve, which is NIST's.
+  /// OpenSSL's name of the curve, which is also NIST's name.
   var name: StaticString {
     switch self {
     case .p256: "P-256"

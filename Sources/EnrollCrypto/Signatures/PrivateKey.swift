@@ -79,7 +79,7 @@ public final class PrivateKey: Sendable {
     return KeyHandle(owning: key)
   }
 
-  /// PKCS #8 in DER, not encrypted.
+  /// The key as PKCS #8 in DER, not encrypted.
   public func exported() throws(CryptoError) -> Secret {
     let libcrypto = try OpenSSL.functions()
     let info = try require(libcrypto.pointee.EVP_PKEY2PKCS8(handle.pointer), "key export")

@@ -5,9 +5,9 @@ import COpenSSL
 extension PrivateKey {
   /// The numbers of the private half, big-endian.
   public enum Numbers: Sendable {
-    /// `d`, and all of `p`, `q`, `dp`, `dq`, `qi`.
+    /// The numbers of an RSA key: `d`, and all of `p`, `q`, `dp`, `dq`, `qi`.
     case rsa(exponent: [UInt8], primes: [[UInt8]])
-    /// `d` of a key of an elliptic curve, or the 32 bytes of an Ed25519 key.
+    /// The number `d` of a key of an elliptic curve, or the 32 bytes of an Ed25519 key.
     case scalar([UInt8])
   }
 

@@ -11,7 +11,7 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
   case PS256, PS384, PS512
   /// ECDSA on P-256, P-384, P-521, with SHA-2 of 256, 384, 512 bits (RFC 7518 §3.4).
   case ES256, ES384, ES512
-  /// Both use Ed25519; `Ed25519` is the newer name (RFC 9864 §2.2).
+  /// Two names for signatures with Ed25519; `Ed25519` is the newer name (RFC 9864 §2.2).
   case EdDSA, Ed25519
 
   /// The algorithm with this JOSE name, compared byte by byte; nil for any other name.

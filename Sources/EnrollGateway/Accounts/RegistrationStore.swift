@@ -33,7 +33,7 @@ public struct NewMailLink: Sendable, Equatable {
   public var subject: String?
   /// The User-Agent of the browser that asked for the link.
   public var device: String?
-  /// The hash of that browser's form cookie.
+  /// The hash of the form cookie of the browser that asked for the link.
   public var browserHash: [UInt8]?
   /// The destination after the sign-in, as ``SignInDestination/text``.
   public var destination: String?
@@ -127,7 +127,7 @@ public struct NewMail: Sendable, Equatable {
   public var id: MailID
   /// The e-mail, sealed with the gateway's keys, because it contains links.
   public var sealed: String
-  /// The e-mail is not sent after this time.
+  /// The time after which the e-mail is not sent any more.
   public var expires: UnixTime
 
   public init(id: MailID, sealed: String, expires: UnixTime) {
@@ -200,7 +200,7 @@ public protocol RegistrationStore: AnyObject, Sendable {
   /// Removes an e-mail that was sent, or will not be sent.
   func removeMail(_ id: MailID) throws(StoreFailure)
 
-  /// Sets the time of the next try.
+  /// Sets the time of the next try to send an e-mail.
   func putOffMail(_ id: MailID, until due: UnixTime) throws(StoreFailure)
 
   /// The number of e-mails in the outbox.

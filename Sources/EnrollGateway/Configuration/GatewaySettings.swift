@@ -7,13 +7,13 @@ public import EnrollJSON
 public struct GatewaySettings: Sendable {
   /// The gateway's origin as browsers see it: `https://id.example`, without a path.
   public let publicURL: String
-  /// `host:port` on which the gateway listens for HTTP; a load balancer terminates TLS.
+  /// The address (`host:port`) on which the gateway listens for HTTP; a load balancer terminates TLS.
   public let listen: String
-  /// `host:port` of a loopback address for the metrics; nil if the gateway serves no metrics.
+  /// The loopback address (`host:port`) for the metrics; nil if the gateway serves no metrics.
   public let metrics: String?
   /// The addresses of load balancers whose `X-Forwarded-For` is trusted.
   public let trustedProxies: [String]
-  /// `sqlite:PATH`, or a `postgresql:` connection string for libpq.
+  /// The database: `sqlite:PATH`, or a `postgresql:` connection string for libpq.
   public let database: String
   public let databaseConnections: Int
   /// The path of the key file.

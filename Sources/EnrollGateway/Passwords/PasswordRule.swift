@@ -23,7 +23,7 @@ enum PasswordRule {
     return nil
   }
 
-  /// `aaaaaaaaaaaaaaa`, `abcabcabcabcabc`: up to five characters that repeat.
+  /// Whether up to five characters repeat: `aaaaaaaaaaaaaaa`, `abcabcabcabcabc`.
   private static func isRepetition(_ text: [UInt32]) -> Bool {
     (1...5).contains { period in
       text.indices.dropFirst(period).allSatisfy { text[$0] == text[$0 - period] }

@@ -81,7 +81,7 @@ final class ClientAuthenticationTransport: Transport {
 }
 
 enum Hexadecimal {
-  /// Two lower-case digits for each byte.
+  /// The bytes in hexadecimal: two lower-case digits for each byte.
   static func text(of bytes: [UInt8]) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(

@@ -163,7 +163,7 @@ public final class SignInProvider: Sendable {
   /// The longest subject in bytes (OpenID Connect Core §2).
   static let subjectLimit = 255
 
-  /// Some providers write the boolean as a string (Apple, Cognito).
+  /// Whether a claim is true. Some providers write the boolean as a string (Apple, Cognito).
   private static func isTrue(_ value: JSON?) -> Bool {
     value?.bool ?? value?.string.map { ASCII.equals($0, "true") } ?? false
   }

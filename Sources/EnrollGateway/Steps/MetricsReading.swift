@@ -4,7 +4,7 @@
 import EnrollRules
 import EnrollHTTP
 
-/// Reads what only the store knows, and makes the text of all metrics.
+/// Reads the values that only the store knows, and makes the text of all metrics.
 struct MetricsReading: Sendable {
   let metrics: GatewayMetrics
   let audit: any AuditStore

@@ -7,7 +7,7 @@ struct HTML: Sendable {
 
   init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  /// `<!DOCTYPE html>`, which keeps browsers out of quirks mode (HTML §13.1.1).
+  /// Writes `<!DOCTYPE html>`, which keeps browsers out of quirks mode (HTML §13.1.1).
   mutating func doctype() { append("<!DOCTYPE html>\n") }
 
   /// Writes an element; `content` writes its content.
@@ -53,7 +53,7 @@ struct HTML: Sendable {
     if isWhole == nil { for byte in text.utf8 { escape(byte) } }
   }
 
-  /// Copies runs of bytes: most text has nothing to escape.
+  /// Escapes a text. Runs of bytes without escapes are copied at once, because most text has nothing to escape.
   private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
     var begin = 0
     for (place, byte) in text.enumerated() where Self.isSpecial(byte) {

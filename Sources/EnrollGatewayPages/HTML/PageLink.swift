@@ -91,7 +91,7 @@ public struct PageLink: Sendable, Hashable {
     }
   }
 
-  /// Unreserved and reserved characters and the percent sign (RFC 3986 §2).
+  /// Whether a URL may contain the byte: unreserved and reserved characters and the percent sign (RFC 3986 §2).
   private static func isAllowed(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true

@@ -70,7 +70,7 @@ struct AcceptLanguage: Sendable {
     return !isWanted && ranges.contains { $0.weight == 0 && $0.tag?.isPrefix(of: tag) ?? false }
   }
 
-  /// `language-range [ OWS ";" OWS "q=" qvalue ]`
+  /// Parses one element: `language-range [ OWS ";" OWS "q=" qvalue ]`
   private static func range(_ element: ArraySlice<UInt8>) -> Range? {
     let parts = element.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
     guard parts.count <= 2 else { return nil }
@@ -85,7 +85,8 @@ struct AcceptLanguage: Sendable {
     return Range(tag: tag, weight: weight)
   }
 
-  /// `q=0`, `q=0.8`, `q=1.000`: at most three decimal digits, and only zeros after a 1 (RFC 9110 §12.4.2).
+  /// Parses a weight: `q=0`, `q=0.8`, `q=1.000`: at most three decimal digits, and only zeros after a 1 (RFC 9110
+  /// §12.4.2).
   private static func weight(_ parameter: [UInt8]) -> Int? {
     let digit = UInt8(ascii: "0")...UInt8(ascii: "9")
     guard (3...7).contains(parameter.count), parameter[0] | 0x20 == UInt8(ascii: "q"),

@@ -5,7 +5,7 @@ struct AccountSignInMethods {
   let page: AccountPage
   let texts: Texts
 
-  /// The identities, as rows of the profile.
+  /// Writes the identities as rows of the profile.
   func writeIdentities(into html: inout HTML) {
     for (number, identity) in page.identities.enumerated() {
       html.element(.dd, .class("identity")) { html in

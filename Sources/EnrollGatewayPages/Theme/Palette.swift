@@ -111,7 +111,7 @@ struct Palette: Sendable, Equatable {
     (.edge, .card, 3), (.accent, .page, 3),
   ]
 
-  /// The first pair with too little contrast.
+  /// The first pair with too little contrast; nil if every pair is readable.
   func unreadablePair() -> (front: ColourRole, back: ColourRole, least: Double)? {
     Self.pairs.first { self[$0.front].contrast(against: self[$0.back]) < $0.least }
   }

@@ -15,7 +15,7 @@ final class ConnectionPool<Connection: PooledConnection>: @unchecked Sendable {
   // Unchecked: the variables are touched only with `condition` locked.
   private let condition = Condition()
   private var idle: [Connection] = []
-  /// Connections that are idle, in use, or being opened.
+  /// The number of connections that are idle, in use, or being opened.
   private var count = 0
   private var isClosed = false
 

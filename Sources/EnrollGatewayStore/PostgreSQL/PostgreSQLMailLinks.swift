@@ -5,8 +5,8 @@ import EnrollRules
 import EnrollGateway
 
 extension SQLStatement {
-  /// $1 … $11: ``CheckedLink/values``. $12 … $14: the mail's id, sealed text and expiry, or nulls. $15: whether older
-  /// links are deleted.
+  /// Stores a link and its mail. $1 … $11: ``CheckedLink/values``. $12 … $14: the mail's id, sealed text and expiry, or
+  /// nulls. $15: whether older links are deleted.
   fileprivate static let keepLink = SQLStatement(
     """
     WITH older AS (
@@ -84,9 +84,9 @@ extension SQLStatement {
     """
   }
 
-  /// $13 … $19: the session's hash, id, app, device, idle seconds, absolute end, expiry. $20, $21: the client's
-  /// address, the request id. Returns the account's id and creation time, how many sessions a new password ended, and
-  /// how many ended because there were too many.
+  /// Spends a link for a session. $13 … $19: the session's hash, id, app, device, idle seconds, absolute end, expiry.
+  /// $20, $21: the client's address, the request id. Returns the account's id and creation time, how many sessions a
+  /// new password ended, and how many ended because there were too many.
   fileprivate static let spendLinkForSession = SQLStatement(
     """
     \(personOfLink), \(beginningSession(13, at: "$4", "$8")),
@@ -96,7 +96,8 @@ extension SQLStatement {
     SELECT id, created, (SELECT count(*) FROM ended), \(surplusCount) FROM owner
     """)
 
-  /// $13 … $17: the code's hash, provider, app, challenge, expiry. $18, $19: the client's address, the request id.
+  /// Spends a link for an app's code. $13 … $17: the code's hash, provider, app, challenge, expiry. $18, $19: the
+  /// client's address, the request id.
   fileprivate static let spendLinkForCode = SQLStatement(
     """
     \(personOfLink), \(beginningCode(13)), \(notingLink("$18", "$19"))

@@ -6,7 +6,7 @@ extension SQLStatement {
   /// $1 … $7: ``AuditRow/columns``.
   static let appendAudit = SQLStatement(
     "INSERT INTO audit (\(AuditRow.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7)")
-  /// $1: the account; $2: the limit.
+  /// Reads the audit of an account. $1: the account; $2: the limit.
   static let audit = SQLStatement(
     "SELECT \(AuditRow.columns) FROM audit WHERE account = $1 ORDER BY id DESC LIMIT $2")
   static let auditEntries = SQLStatement("SELECT coalesce(max(id), 0) FROM audit")
@@ -32,14 +32,15 @@ extension SQLStatement {
   // MARK: Tokens to revoke
 
   static let anyRevocation = SQLStatement("SELECT id FROM revocations LIMIT 1")
-  /// $1: provider; $2: sealed; $3: account; $4: now; $5: expiry.
+  /// Queues a token to revoke. $1: provider; $2: sealed; $3: account; $4: now; $5: expiry.
   static let insertRevocation = SQLStatement(
     """
     INSERT INTO revocations (provider, sealed, account, due, expires, attempts)
     VALUES ($1, $2, $3, $4, $5, 0)
     """)
-  /// $1: now; $2: when the lease of the tokens ends; $3: the limit; $4: a time after every due time that a gateway with
-  /// the right clock writes. Tokens with a still later due time, which a wrong clock caused, are taken at once.
+  /// Takes tokens to revoke. $1: now; $2: when the lease of the tokens ends; $3: the limit; $4: a time after every due
+  /// time that a gateway with the right clock writes. Tokens with a still later due time, which a wrong clock caused,
+  /// are taken at once.
   static let takeRevocations = SQLStatement {
     """
     UPDATE revocations SET due = $2, attempts = attempts + 1 WHERE id
@@ -49,7 +50,7 @@ extension SQLStatement {
   }
   /// $1: id.
   static let removeRevocation = SQLStatement("DELETE FROM revocations WHERE id = $1")
-  /// $1: id; $2: the time of the next try.
+  /// Sets the time of the next try to revoke a token. $1: id; $2: the time of the next try.
   static let putOffRevocation = SQLStatement("UPDATE revocations SET due = $2 WHERE id = $1")
 
   // MARK: Old rows
@@ -80,12 +81,12 @@ extension SQLStatement {
   static let pruneCodes = prune("app_codes", by: "code_hash", isLongOver)
   /// $1: now; $2: the limit.
   static let pruneSpent = prune("spent", by: "hash", isLongOver)
-  /// $1: now, less ``RegistrationTimes/keptSeconds``; $2: the limit.
+  /// Deletes old e-mail links. $1: now, less ``RegistrationTimes/keptSeconds``; $2: the limit.
   static let pruneLinks = prune("mail_links", by: "token_hash") {
     "expires <= \(atMost(RegistrationTimes.keptSeconds, ago: $0))"
   }
-  /// $1: entries before this time are deleted; $2: the limit.
+  /// Deletes old audit entries. $1: entries before this time are deleted; $2: the limit.
   static let pruneAudit = prune("audit", by: "id") { "at < \(atMost(Migration.youngestSeconds, ago: $0))" }
-  /// $1: now in milliseconds; $2: the limit.
+  /// Deletes counters of limits that are full again. $1: now in milliseconds; $2: the limit.
   static let pruneLimits = prune("limit_counters", by: "key") { _ in "full_at <= $1" }
 }

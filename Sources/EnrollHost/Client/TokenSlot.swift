@@ -29,7 +29,7 @@ struct TokenSlot: @unchecked Sendable {
   struct AudienceToken {
     let audience: TokenAudience
     var view: TokenView
-    /// Keeps the bytes of `view` alive.
+    /// The token, which keeps the bytes of `view` alive.
     var token: AccessToken
   }
 

@@ -196,7 +196,7 @@ extension LoopbackListener {
       descriptors.append(pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0))
       until = min(until, connection.deadline)
     }
-    // Rounded up, so that the time has passed when poll returns.
+    // The timeout is rounded up, so that the time has passed when poll returns.
     let milliseconds = atMost ?? Int32(clamping: max(0, until.since(now)) / 1_000_000 + 1)
     let outcome = ExitBarrier.allowingExit {
       CPosix.poll(&descriptors, nfds_t(descriptors.count), milliseconds)

@@ -19,7 +19,7 @@ package enum App2AppExchange {
     return settings
   }
 
-  /// A POST without data, as the gateway expects it.
+  /// The request `init`: a POST without data, as the gateway expects it.
   package static func initRequest(_ settings: App2AppSettings) -> HTTPRequest {
     HTTPRequest(
       .post, settings.initURI, headers: [HTTPHeader("Accept", "application/json")], freshConnection: true)

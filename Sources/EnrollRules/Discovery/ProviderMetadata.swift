@@ -168,7 +168,7 @@ extension ProviderMetadata {
       requiresPushedRequests: try document.flag("require_pushed_authorization_requests"),
       dpopAlgorithms: document.optionalTexts("dpop_signing_alg_values_supported") ?? [],
       promptValues: document.optionalTexts("prompt_values_supported"),
-      // The default of RFC 8414 §2.
+      // `basic` is the default of RFC 8414 §2.
       secretMethods: document.secretMethods("token_endpoint_auth_methods_supported", or: [.basic]),
       revocationSecretMethods: document.secretMethods("revocation_endpoint_auth_methods_supported"),
       introspectionSecretMethods: document.secretMethods("introspection_endpoint_auth_methods_supported"),

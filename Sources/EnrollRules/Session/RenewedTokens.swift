@@ -95,7 +95,7 @@ package struct RenewedTokens: Equatable, Sendable {
     idTokenToJudge = audience == nil ? tokens.unprovenIDToken : contradicting
   }
 
-  /// A renewal that returned only a new refresh token.
+  /// The tokens after a renewal that returned only a new refresh token.
   package init(refreshToken: Secret, of renewal: Renewal) {
     var kept = renewal.session.tokens
     kept.refreshToken = refreshToken

@@ -70,7 +70,7 @@ public struct AudienceTokens: Equatable, Sendable {
 
   public init() {}
 
-  /// Whether there is no token for another audience.
+  /// Whether there is no entry for any audience.
   public var isEmpty: Bool { entries.isEmpty }
 
   /// The entry of an audience; nil if it has no entry.

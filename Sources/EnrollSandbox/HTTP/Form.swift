@@ -28,7 +28,7 @@ struct Form: Equatable, Sendable {
     pairs.first { $0.name == name && !$0.value.isEmpty }?.value
   }
 
-  /// A name that occurs more than once.
+  /// A name that occurs more than once; nil if there is none.
   var repeatedName: String? {
     var seen: Set<String> = []
     return pairs.first { !seen.insert($0.name).inserted }?.name

@@ -10,7 +10,7 @@ enum Interrupts {
   /// descriptor.
   nonisolated(unsafe) private(set) static var descriptor: Int32 = -1
 
-  /// Call this before the first thread starts.
+  /// Prepares the reading of signals. Call this before the first thread starts.
   static func prepare() { descriptor = TerminationSignals.prepare() }
 
   /// Waits until `source` has input or is at its end.

@@ -128,7 +128,7 @@ struct LineReader {
   private var pending: [UInt8] = []
   private(set) var isAtEnd = false
 
-  /// Call this when stdin is readable. nil if the line is not complete.
+  /// Reads what stdin has, and returns a line; nil if the line is not complete. Call this when stdin is readable.
   mutating func read() -> String? {
     var piece = [UInt8](repeating: 0, count: 4096)
     let count = piece.withUnsafeMutableBytes { CPosix.read(STDIN_FILENO, $0.baseAddress, $0.count) }
