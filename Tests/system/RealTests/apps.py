@@ -140,7 +140,7 @@ class DaemonApp(ProcessApp):
         self.confirm()
 
     def decline(self, person, **wish):
-        """A sign-in whose profile the user rejects."""
+        """Signs in; the user then rejects the profile."""
         self.come_back(person, **wish)
         self.client.call("registration.retry")
 

@@ -15,7 +15,7 @@ import ways  # noqa: E402
 
 
 def main():
-    # A variant that differs by a setting runs together with its program.
+    # A variant that differs from its program only by a setting runs together with that program.
     programs = {kind: [other for other in kinds.ALL if issubclass(other, kind)] for kind in kinds.PROGRAMS}
     shutil.rmtree(ways.ROWS, ignore_errors=True)
     run = suites.Run(TOP / ".build/real-logs", lanes=len(programs) + 1)

@@ -25,7 +25,7 @@ from servers import LOOPBACK
 
 ANSWERS = TOP / "Tests/units/KnownProviderTests/answers.txt"
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
-#: The dialect of each kind, and a client that has a secret.
+# For each kind of server: its dialect, and a client that has a secret.
 DIALECTS = {
     kinds.Keycloak: ("keycloak", "conf"),
     kinds.KeycloakStrict: ("keycloak-strict", None),

@@ -47,7 +47,7 @@ int main(void) {
     }
     kept -= (size_t)(line - input);
     memmove(input, line, kept);
-    // One write for all answers to the requests that were read together.
+    // All answers to the requests that were read together are written at once.
     fflush(stdout);
   }
 }

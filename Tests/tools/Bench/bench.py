@@ -15,7 +15,7 @@ from table import Malformed, Result, figure, goal, number, read_line, read_rows,
 
 TOP = Path(__file__).resolve().parents[3]
 BENCH = "Tests/tools/Bench"
-#: Where earlier checkouts have these programs.
+# The folder of these programs in earlier checkouts.
 EARLIER = "Tests/Bench"
 OUT = TOP / "build/bench"
 HISTORY = TOP / "docs/performance-history.tsv"

@@ -73,7 +73,7 @@ enum Scratch {
   }
 }
 
-/// Values that differ in each call.
+/// Sample values that differ in each call.
 enum Sample {
   private static let counter = Guarded(0, by: Mutex())
   static let now = UnixTime(seconds: 1_800_000_000)
@@ -124,7 +124,7 @@ extension RecordID {
   static var sample: Self { Sample.id() }
 }
 
-/// Arguments that most tests do not need: the time and the address.
+/// Calls with defaults for arguments that most tests do not need: the time and the address.
 extension AccountStore {
   func signIn(
     _ identity: Identity, newAccountID: AccountID, creating credential: NewCredential, at now: UnixTime

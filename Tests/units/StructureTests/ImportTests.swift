@@ -242,7 +242,7 @@ struct ImportTests {
 
   @Test("no Swift file asks which system it is compiled for", arguments: modules.map(\.name))
   func systems(module: String) throws {
-    // Foundation's smaller part, if there is one.
+    // Two modules import Foundation's smaller part, if there is one.
     let halves = ["EnrollKit": "FoundationEssentials", "EnrollFoundation": "FoundationNetworking"]
     let foundation = halves[module].map { ["canImport(\($0))"] } ?? []
     let allowed = ["hasFeature(Embedded)"] + foundation
@@ -304,7 +304,7 @@ struct ImportTests {
   @Test(
     "in Embedded Swift an object that cannot be made is not begun: such initializers are convenience ones")
   func failingInitializers() throws {
-    // The command exits if such an initializer fails, so nothing must be freed.
+    // The command exits if such an initializer fails, so no object must be freed.
     let others = serverSide.union(["EnrollKit", "EnrollFoundation", "EnrollTesting", "enroll"])
     for module in modules.map(\.name) where !others.contains(module) {
       for file in try sources(of: module) {

@@ -18,7 +18,7 @@ enum RFC9449 {
   static let y = "9VE4jf_Ok_o64zbTTlcuNJajHmt6v9TDVrU0CdvGRDA"
   /// §6.1: its thumbprint.
   static let thumbprint = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"
-  /// §7.1: a token and its hash.
+  /// The token of RFC 9449 §7.1, and its hash.
   static let token = "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU"
   static let tokenHash = "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo"
 }

@@ -32,7 +32,7 @@ struct ServerClockTests {
   @Test("one answer that jumps changes nothing, however often single ones come")
   func alone() {
     expect(heard([7200, 0, 7200, 0, 7200], knowing: 0), is: [0, 0, 0, 0, 0])
-    // The two answers also disagree with each other.
+    // No answer confirms the answer before it.
     expect(heard([3600, -3600, 7200, -7200], knowing: 0), is: [0, 0, 0, 0])
   }
 

@@ -12,11 +12,11 @@ import Testing
 struct ProviderFault: Sendable, CustomTestStringConvertible {
   /// The result for a caller while the fault lasts.
   enum Outcome: Sendable {
-    /// The token while it lives, then `expired`.
+    /// A caller gets the token while it is valid, then `expired`.
     case trouble
-    /// The token while it lives, then `rejected`.
+    /// A caller gets the token while it is valid, then `rejected`.
     case refused
-    /// The new token: the answer is accepted despite the fault.
+    /// A caller gets the new token: the answer is accepted despite the fault.
     case taken
   }
 
@@ -50,7 +50,7 @@ struct Visit: Sendable {
   }
 }
 
-/// The members of a token response, their values as JSON.
+/// The members of a token response, with their values as JSON.
 struct TokenMembers: Sendable {
   private var members: [(name: String, value: String)]
 

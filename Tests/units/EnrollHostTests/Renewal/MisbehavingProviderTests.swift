@@ -56,7 +56,7 @@ struct MisbehavingProviderTests {
     #expect(!provider.isOver, "an old refresh token was sent")
   }
 
-  /// Nearly a minute in which callers ask every second.
+  /// Lets nearly a minute pass, in which callers ask every second.
   private func outlast(
     _ fault: ProviderFault, _ stage: RenewalStage, _ provider: MisbehavingProvider, _ client: Client
   ) throws {

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Each accepted connection gets one answer.
+/// A listener whose queue is full until ``accept()``. Each accepted connection gets one answer.
 final class FullListener: @unchecked Sendable {
   // Unchecked: everything is set before the thread begins.
   let port: Int

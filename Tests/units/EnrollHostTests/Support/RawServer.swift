@@ -87,7 +87,7 @@ final class RawServer: Sendable {
   func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
   /// Connections accepted so far.
   var accepted: Int { state.withLock { $0.accepted } }
-  /// Requests read so far, on any connection.
+  /// The requests that were read so far, on any connection.
   var requests: [RawRequest] { state.withLock { $0.requests } }
 }
 
@@ -104,7 +104,7 @@ struct RawRequest: Sendable {
 /// One accepted connection, for a script.
 struct RawConnection: Sendable {
   let descriptor: Int32
-  /// 1 for the first connection of the server.
+  /// The number of the connection: 1 for the server's first connection.
   let number: Int
   let record: @Sendable (RawRequest) -> Void
 

@@ -34,7 +34,7 @@ public class HttpRequest internal constructor(
   public val method: String,
   /** An absolute URL. */
   public val url: String,
-  /** Names and values, in their order. */
+  /** The headers: names and values, in their order. */
   public val headers: List<Pair<String, String>>,
   /** The body; empty if there is none. */
   public val body: ByteArray,
@@ -58,7 +58,7 @@ public class HttpRequest internal constructor(
 public class HttpResponse(
   /** 100 to 599. */
   public val status: Int,
-  /** Names and values. A name may occur several times; for most names only the first counts. */
+  /** The headers: names and values. A name may occur several times; for most names only the first value counts. */
   public val headers: List<Pair<String, String>>,
   /** Not compressed. */
   public val body: ByteArray,
