@@ -10,7 +10,7 @@ static inline char **enroll_posix_command_words(long *count) {
   if (!environ || environ[-1]) return NULL;
   char **first = environ - 1;
   // Moves `first` back over the pointers, until the value before it is the number of words. No pointer is as small as
-  // that number, so none is mistaken for it.
+  // that number, so no pointer is mistaken for it.
   for (*count = 0; (intptr_t)first[-1] != *count; first--) ++*count;
   return first;
 }

@@ -63,8 +63,8 @@ extension JSON {
   /// The length of the longest number that fits into jansson's initial buffer, in characters.
   static let shortNumber = 14
 
-  /// Reads a text without changes to it. All strings together must be as long as in the text, so that a missing
-  /// character is detected.
+  /// Reads a text without changes to it. The strings of the result must be as long, together, as the strings of the
+  /// text, so that a missing character is detected.
   /// - Returns: nil if jansson returns no value, for any reason.
   private static func simple(_ text: [UInt8], _ scan: JSONScan) -> JSON? {
     let root = text.withUnsafeBytes { bytes in

@@ -35,7 +35,7 @@ package struct MirroredArgument: Equatable, Sendable {
       guard name == "params" else { return cursor.value() != nil }
       return cursor.members { name, cursor in
         guard name == "arguments" else { return cursor.value() != nil }
-        // If `arguments` occurs twice, the last one counts, as for the server.
+        // If `arguments` occurs twice, the last occurrence counts, as for the server.
         values = [String?](repeating: nil, count: arguments.count)
         return read(&cursor, body, arguments, level: 0, wanted: Array(arguments.indices), &values)
       }

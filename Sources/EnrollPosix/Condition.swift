@@ -28,8 +28,8 @@ public final class Condition: Lock, @unchecked Sendable {
   public func lock() { pthread_mutex_lock(mutex) }
   public func unlock() { pthread_mutex_unlock(mutex) }
 
-  /// Waits, with the mutex held, until another thread wakes this one or `limit` nanoseconds have passed; with nil there
-  /// is no limit. Spurious wake-ups are possible, so callers check their state again.
+  /// Waits, with the mutex held, until another thread wakes this thread or `limit` nanoseconds have passed; with nil
+  /// there is no limit. Spurious wake-ups are possible, so callers check their state again.
   public func wait(atMost limit: Int64? = nil) {
     if let limit, limit <= 0 { return }
     let isOurs = ExitBarrier.beginWait()

@@ -3,7 +3,7 @@
 
 public import EnrollRules
 
-/// The errors that one command may return, in addition to those that every command may return.
+/// The errors that one command may return, in addition to the errors that every command may return.
 public struct CommandErrors: Sendable {
   /// Errors that many commands share.
   enum Group: Sendable {

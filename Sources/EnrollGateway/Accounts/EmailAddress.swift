@@ -11,8 +11,8 @@ public struct EmailAddress: Sendable, Equatable {
   /// The address as the user wrote it, without surrounding blanks: mail is sent to it.
   public let text: String
   /// The address in lower case (ASCII). A domain has no case (RFC 5321 §2.4). A local part may distinguish upper and
-  /// lower case, but no major mail provider does so. And phones capitalize the first letter, so a user could get two
-  /// accounts for one mailbox. Dots and `+` stay, because only the domain knows whether they matter.
+  /// lower case, but no major mail provider distinguishes them. Phones capitalize the first letter, so a user could get
+  /// two accounts for one mailbox. Dots and `+` stay, because only the domain knows whether they matter.
   public let key: String
 
   /// Why a text is not an accepted address.

@@ -89,7 +89,7 @@ public enum LinkState: Sendable, Equatable {
 
 /// The user whom a link signs in.
 public enum LinkOwner: Sendable, Equatable {
-  /// The person in the gateway's own directory who has the link's address. If there is none, a person with
+  /// The person in the gateway's own directory who has the link's address. If there is no such person, a person with
   /// this id is created. `password`, if there is one, becomes the person's password.
   case newPerson(id: PersonID, password: String?)
   /// The person of the gateway's own directory that the link names. `password`, if there is one, replaces the

@@ -42,7 +42,7 @@ struct CheckedSession {
   let absoluteExpires: SQLValue
   let expires: SQLValue
 
-  /// The longest duration in seconds; a longer duration is shortened to this one. Sums with this number do not
+  /// The longest duration in seconds; a longer duration is shortened to this limit. Sums with this number do not
   /// overflow.
   private static let longestSeconds: Int64 = 1 << 40
 

@@ -168,7 +168,7 @@ package final class ConsentPage: @unchecked Sendable {
   }
 
   /// Answers the requests of the connections that are ready.
-  /// - Returns: the user's answer; nil if there is none yet.
+  /// - Returns: the user's answer; nil if there is no answer yet.
   private func serve(_ ready: Set<Int32>) -> Bool? {
     for index in connections.indices.reversed() where ready.contains(connections[index].descriptor) {
       let progress = connections[index].read()

@@ -23,7 +23,7 @@ public struct LinkCause: Equatable, Sendable {
 
 /// The activation tokens that were used for one registration.
 public struct SpentLinks: Equatable, Sendable {
-  /// The number of tokens that are kept; a new one replaces the oldest.
+  /// The number of tokens that are kept; a new token replaces the oldest.
   static let limit = 32
 
   /// SHA-256 of each token, base64url, the newest last.

@@ -32,7 +32,7 @@ extension TransactionRecord {
     tokens.refreshToken == nil && Scopes.contains("offline_access", in: tokens.missingScopes)
   }
 
-  /// Whether another request could ask for consent, because this one did not.
+  /// Whether another request could ask for consent, because this request did not.
   package var canAskForConsent: Bool {
     guard let request = codeRequest, Scopes.contains("offline_access", in: scopes) else { return false }
     let sent = Scopes.split(request.prompt ?? "")

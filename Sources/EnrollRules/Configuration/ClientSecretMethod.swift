@@ -16,7 +16,7 @@ public enum ClientSecretMethod: String, Sendable, CaseIterable {
   ///   - worked: the method that this provider accepted before.
   ///   - announced: the methods that the metadata lists for the token endpoint. If it lists neither method,
   ///     the body is tried first, because every provider without metadata accepts it.
-  ///   - announcedHere: the methods that the metadata lists for this endpoint; empty if it lists none.
+  ///   - announcedHere: the methods that the metadata lists for this endpoint; empty if it lists no methods.
   package static func order(
     configured: ClientSecretMethod?, worked: ClientSecretMethod?, announced: [ClientSecretMethod],
     announcedHere: [ClientSecretMethod] = []

@@ -19,7 +19,7 @@ extension Configuration {
     return scopes.filter { !Scopes.contains($0, in: left) }
   }
 
-  /// The algorithms with which id_tokens may be signed: the configured ones, else those that the provider announces.
+  /// The algorithms with which id_tokens may be signed: the configured algorithms, else the announced ones.
   /// - Parameter metadata: nil if no metadata of the provider is known.
   public func idTokenAlgorithms(at metadata: ProviderMetadata?) -> [SignatureAlgorithm] {
     if let idTokenAlgorithms { return idTokenAlgorithms }

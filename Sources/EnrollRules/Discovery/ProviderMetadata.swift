@@ -50,7 +50,7 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var introspectionSecretMethods: [ClientSecretMethod] = []
   /// `token_endpoint_auth_signing_alg_values_supported`; nil if it is absent.
   public var assertionAlgorithms: [String]?
-  /// The scopes that the provider lists, which need not be all of its scopes; nil if the provider lists none.
+  /// The scopes that the provider lists, which need not be all of its scopes; nil if the provider lists no scopes.
   public var scopes: [String]?
   /// `id_token_signing_alg_values_supported`; nil if it is absent. The same is true of the two members below.
   public var idTokenAlgorithms: [String]?

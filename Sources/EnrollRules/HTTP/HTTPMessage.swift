@@ -35,7 +35,7 @@ public struct HTTPRequest: Sendable {
   public var url: String
   /// The headers in addition to those of the transport itself.
   public var headers: [HTTPHeader]
-  /// The body; empty if the request has none.
+  /// The body; empty if the request has no body.
   public var body: [UInt8]
   /// The size in bytes above which a response is refused, while it is being received (R20).
   public var responseLimit: Int

@@ -67,7 +67,7 @@ public struct VerifiedRedirect: Equatable, Sendable {
 }
 
 extension Redirect {
-  /// The transaction whose code is being exchanged, and whose state this redirect has; nil if there is none.
+  /// The transaction whose code is being exchanged, and whose state this redirect has; nil if no transaction matches.
   package func exchanging(among transactions: [TransactionRecord]) -> TransactionRecord? {
     transactions.first { $0.status == .exchanging && ($0.redirect.map { hasState($0.state) } ?? false) }
   }

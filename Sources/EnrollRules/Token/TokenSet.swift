@@ -17,7 +17,7 @@ public struct TokenSet: Equatable, Sendable {
   /// The key that the tokens are bound to (RFC 9449): the refresh token always, the access token only if its type is
   /// DPoP.
   public var dpopKey: DPoPKey?
-  /// The granted scopes, or the requested ones if the server does not name any.
+  /// The granted scopes, or the requested scopes if the server names no scopes.
   public var scopes: [String]
   /// The requested scopes that were not granted, as far as the server says.
   public var missingScopes: [String] = []

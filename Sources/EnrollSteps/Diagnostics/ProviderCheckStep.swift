@@ -262,7 +262,7 @@ public final class ProviderCheckStep: EngineStep {
     }
   }
 
-  /// Checks whether this client gets a refresh token. No metadata says so, but an existing session shows it.
+  /// Checks whether this client gets a refresh token. No metadata shows that, but an existing session does.
   private func checkRefreshToken(_ check: inout ProviderCheck) {
     guard let tokens = (try? store.read(account))?.confirmed else {
       return check.add(

@@ -1,5 +1,5 @@
 // The effect of a renewal on the session's older access tokens. At many providers the older tokens work until they
-// expire. Some providers end them (Spring, Hydra, zitadel), and no metadata says so. So a token that a renewal for
+// expire. Some providers end them (Spring, Hydra, zitadel), and no metadata shows that. So a token that a renewal for
 // another audience may have ended is not returned to callers (R44), but renewed at the next call for this token. The
 // exception is a provider that is known to keep older tokens, because its userinfo endpoint accepted the session's own
 // token after such a renewal.

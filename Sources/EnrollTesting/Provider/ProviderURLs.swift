@@ -1,4 +1,5 @@
-// The URLs of a fake provider: from its dialect, or, if the dialect has none, usual URLs on its host.
+// The URLs of a fake provider. They come from its dialect; a URL that the dialect does not have is a usual URL on the
+// provider's host.
 
 import EnrollRules
 import EnrollSteps

@@ -51,7 +51,7 @@ struct Browser {
   }
 
   /// Opens the URL.
-  /// - Returns: the program that opens the URL; nil if none could be started.
+  /// - Returns: the program that opens the URL; nil if no program could be started.
   func open(_ address: String) -> Opener? {
     for command in commands {
       if let child = Self.start(Self.words(command, address: address)) {

@@ -65,7 +65,7 @@ struct PlaceOptions {
     return nil
   }
 
-  /// The error for a named descriptor that cannot be read; nil if there is none.
+  /// The error for a named descriptor that cannot be read; nil if there is no such descriptor.
   var unreadableDescriptor: Failure? {
     let named = [(passphraseFD, "--passphrase-fd"), (pinFD, "--pin-fd")]
     for case (let descriptor?, let option) in named where !enroll_posix_is_readable(descriptor) {

@@ -97,7 +97,7 @@ final class Exchange: ExchangeReceiver {
   var isClientForgotten = false
   /// The stored token before the sign-in.
   var tokenBefore: Secret?
-  /// The user (`sub`) who was signed in when the exchange began to wait for a sign-in; nil if there was none.
+  /// The user (`sub`) who was signed in when the exchange began to wait for a sign-in; nil if there was no user.
   var userBefore: String?
   /// The pauses before the exchange's stream is opened again.
   var pauses = StreamPause()
@@ -219,12 +219,12 @@ final class Exchange: ExchangeReceiver {
     return isRead ? .taken : .refused
   }
 
-  /// The length in the response's headers; nil if there is none, or if it is above the limit.
+  /// The length in the response's headers; nil if they have no length, or if the length is above the limit.
   private var announcedLength: Int? {
     header("Content-Length").flatMap { Int($0) }.flatMap { (1...limit).contains($0) ? $0 : nil }
   }
 
-  /// The error message in the body of a refusal; nil if the body has none.
+  /// The error message in the body of a refusal; nil if the body has no error message.
   var errorAnswer: Message? {
     guard !isStream, case .single(let message)? = Message.content(of: collected), message.error != nil else {
       return nil

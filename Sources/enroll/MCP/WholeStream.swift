@@ -60,7 +60,7 @@ extension Bridge {
 
   // MARK: Answers
 
-  /// The exchange whose request this message answers; nil if there is none.
+  /// The exchange whose request this message answers; nil if there is no such exchange.
   func asker(of content: Message.Content) -> Exchange? {
     guard case .single(let message) = content, message.method == nil, let id = message.id else { return nil }
     return all { $0.openIDs.contains(id) && ($0.isOfHost || $0.kind == .initializeAgain) }.first

@@ -41,7 +41,7 @@ struct Advice: Equatable, ExpressibleByStringInterpolation {
 /// The commands that advice can contain.
 enum HintedCommand: CaseIterable {
   case login, loginAgain, loginAsSomebodyElse, loginByDevice
-  /// Another sign-in, for Bearer tokens instead of bound ones.
+  /// Another sign-in, for Bearer tokens instead of bound tokens.
   case loginForBearer
   /// The first sign-in, for which the user has to fill in the provider.
   case firstLogin

@@ -9,7 +9,7 @@ enum OtherProgram {
   nonisolated(unsafe) private static var start = enroll_posix_start()
 
   /// Saves the signal settings and the limit of core dumps with which this process was started, because the other
-  /// program must get the same ones. Call it before anything changes them.
+  /// program must get the same settings and limit. Call this before anything changes them.
   static func noteStart() { enroll_posix_note_start(&start) }
 
   /// Replaces this process with another program.

@@ -51,7 +51,7 @@ final class Silence {
   func handleSignals() {
     let numbers = receivedSignals()
     guard let number = numbers.first(where: { $0 != SIGCONT }) else {
-      // Another process stopped this one with SIGSTOP; the shell may have changed the terminal in the meantime.
+      // Another process stopped this program with SIGSTOP; the shell may have changed the terminal in the meantime.
       isSilent = false
       return
     }

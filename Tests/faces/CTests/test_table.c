@@ -270,7 +270,7 @@ TEST("no function takes NULL for a callback that is not optional") {
   tear_down(&own);
 }
 
-/* Checks that every function that takes a handle, apart from those that free one, refuses the call. */
+/* Checks that every function with a handle, apart from the functions that free a handle, refuses the call. */
 static void check_each_handle(fixture *own, enroll_status expected, const char *what) {
   FOR_EACH_ROW(function) {
     if (strcmp(function->name, "enroll_client_free") == 0) continue;

@@ -21,7 +21,7 @@ class Resource:
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.origin = f"http://127.0.0.1:{self._server.server_port}"
         self.url = self.name = f"{self.origin}/mcp"
-        #: The path of its metadata; None if it has none.
+        #: The path of the resource's metadata; None if there is no metadata.
         self.place = "/.well-known/oauth-protected-resource/mcp"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 

@@ -18,7 +18,7 @@ def begin():
 
 
 class Silence(SandboxCase):
-    """Starts the calls and keeps them, as long as the process lives."""
+    """Starts the calls, and keeps them until the process ends."""
 
     def __init__(self):
         super().__init__()

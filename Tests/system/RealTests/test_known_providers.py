@@ -148,7 +148,7 @@ class Interview:
         return f"{self.server.metadata['authorization_endpoint']}?{urllib.parse.urlencode(fields)}"
 
     def code(self):
-        """A code for alice, who signs in in her own browser."""
+        """A code for alice, who signs in with her own browser."""
         back = self.server.person().open(self.authorization())
         return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(back).query))["code"]
 

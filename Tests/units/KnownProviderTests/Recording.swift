@@ -64,7 +64,7 @@ struct Exchange {
     return Base64URL.decode(String(parts[1])).flatMap { try? JSON.parse($0) }
   }
 
-  /// The granted scopes in the response; nil if it names none.
+  /// The granted scopes in the response; nil if the response names no scopes.
   var granted: Set<String>? { answer["scope"]?.string.map { Set($0.split(separator: " ").map(String.init)) } }
 
   private static func header(_ name: String, _ headers: JSON?) -> String? {

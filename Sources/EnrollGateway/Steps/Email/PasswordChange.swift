@@ -18,7 +18,7 @@ struct PasswordChange: GatewaySteps {
   let notices: AccountNotices
   let limits: Limits
 
-  /// The user in the gateway's own directory to whom the account belongs; nil if there is none.
+  /// The user in the gateway's own directory to whom the account belongs; nil if there is no such user.
   private func ownPerson(of session: LiveSession) throws(Interruption) -> StoredPerson? {
     guard own != nil else { return nil }
     let identities = try callingStore { () throws(StoreFailure) in

@@ -69,8 +69,8 @@ import Testing
     let application = TestApplication()
     try withServer(application, { $0.limits.pipelined = 5 }) { server in
       let wire = try #require(Wire(server.port))
-      // For the first three requests, the client waits for each answer before it sends the next request. They
-      // do not count as pipelined.
+      // For the first three requests, the client waits for each answer before it sends the next request. These three
+      // requests do not count as pipelined.
       for _ in 0..<3 {
         wire.send(Self.get("/alone"))
         #expect(wire.readAnswer()?.status == 200)
