@@ -56,8 +56,8 @@ package struct Program: Sendable {
   /// - Parameters:
   ///   - words: the command line without the program's name.
   ///   - width: the width of the terminal; nil if the output goes elsewhere.
-  ///   - output: writes to standard output: help, a version, completions.
-  ///   - errors: writes to standard error: the errors of the command line.
+  ///   - output: writes help, a version or completions to standard output.
+  ///   - errors: writes the errors of the command line to standard error.
   /// - Returns: the exit status.
   package func run(
     _ words: [String], width: Int? = nil, output: (String) -> Void, errors: (String) -> Void

@@ -106,7 +106,7 @@ public final class DeviceStep: EngineStep {
   /// Asks once whether the user has finished, if a poll is due. Do not abandon the call, because its response may have
   /// the tokens, which are sent only once.
   /// - Returns: the end of the transaction; nil while the user has not finished, and if the server could not be asked.
-  /// - Throws: the errors of the store, `.tls`: the transaction stays pending.
+  /// - Throws: the errors of the store, and `.tls`; the transaction then stays pending.
   public func pollDevice(_ transactionID: TransactionID) throws(EnrollError) -> Settlement? {
     guard let (transaction, device) = try takePoll(transactionID) else { return nil }
     let interval = device.intervalSeconds

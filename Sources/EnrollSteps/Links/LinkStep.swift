@@ -33,7 +33,7 @@ public final class LinkStep: StateChangingStep {
   /// - Returns: nil if the URL is neither one of `appLinks` nor `fallbackUri`. If the result is nil or
   ///   ``HandledLink/refused(_:)``, nothing has changed.
   /// - Throws: `.redirectMalformed` (R9, R11); `.illegalState` while a profile waits for confirmation; `.network` and
-  ///   related errors if the provider cannot be reached: the link can then be used again; the errors of the store.
+  ///   related errors if the provider cannot be reached (the link can then be used again); the errors of the store.
   public func handleLink(
     _ url: String, listening: Listening, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> HandledLink? {

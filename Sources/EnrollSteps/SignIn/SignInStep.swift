@@ -115,9 +115,9 @@ public final class SignInStep: EngineStep {
   ///   without `state` while several transactions are pending (R6).
   /// - Parameter mayContinueInBrowser: whether the caller opens ``Settlement/nextURL``; if not, a transaction that could continue
   ///   there ends.
-  /// - Throws: if the URL settles nothing: `.redirectMalformed`, `.redirectMismatch`, `.unsolicited`,
-  ///   `.alreadySettled`, `.transactionExpired`; or if the provider cannot be reached before the code is sent:
-  ///   `.network` and related errors. There is then no side effect (R6), and the transaction stays pending.
+  /// - Throws: `.redirectMalformed`, `.redirectMismatch`, `.unsolicited`, `.alreadySettled` or `.transactionExpired` if
+  ///   the URL completes no transaction; `.network` and related errors if the provider cannot be reached before the
+  ///   code is sent. In all these cases the call has no side effect (R6), and the transaction stays pending.
   public func resume(
     _ url: String, transactionID: TransactionID? = nil, mayContinueInBrowser: Bool = false,
     cancellation: (any Cancellation)?

@@ -117,8 +117,8 @@ struct SignInStart: GatewaySteps {
 
   /// Redirects the browser to the provider, with a new cookie for the answer.
   /// - Parameters:
-  ///   - purpose: for purposes other than a sign-in, the answer is a page that redirects to the provider: the browser
-  ///     has sent a form, and the form's page allows no redirect to a provider.
+  ///   - purpose: a sign-in is answered with a redirect. Any other purpose is answered with a page that redirects to
+  ///     the provider, because the browser has sent a form, and the form's page allows no redirect to a provider.
   ///   - extra: parameters for this provider only.
   ///   - reauthentication: nil for the default of the purpose.
   ///   - clearingCookies: headers that delete the cookie of a finished attempt.
