@@ -85,8 +85,8 @@ struct AcceptLanguage: Sendable {
     return Range(tag: tag, weight: weight)
   }
 
-  /// Parses a weight: `q=0`, `q=0.8`, `q=1.000`: at most three decimal digits, and only zeros after a 1 (RFC 9110
-  /// §12.4.2).
+  /// Parses a weight such as `q=0`, `q=0.8` or `q=1.000`: at most three decimal digits, and only zeros after a 1 (RFC
+  /// 9110 §12.4.2).
   private static func weight(_ parameter: [UInt8]) -> Int? {
     let digit = UInt8(ascii: "0")...UInt8(ascii: "9")
     guard (3...7).contains(parameter.count), parameter[0] | 0x20 == UInt8(ascii: "q"),
