@@ -34,7 +34,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case notes
   /// The metadata of that resource (RFC 9728 §3).
   case notesMetadata
-  /// The endpoint of the host's back end that tells whether the token's user is registered (flows.md §7).
+  /// The endpoint of the host's back end that reports whether the token's user is registered (flows.md §7).
   case registrationCheck
   /// The endpoint of the host's back end for the profile that the user confirmed.
   case profileUpdate
