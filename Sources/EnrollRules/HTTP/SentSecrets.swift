@@ -73,7 +73,7 @@ package struct SentSecrets: Sendable {
 
   /// A server's error description without secrets, printable and bounded; nil if there is no description, or if it
   /// repeats or may repeat a secret.
-  func shown(description text: String?) -> String? {
+  package func shown(description text: String?) -> String? {
     guard let text, !text.isEmpty, !areToldOf(in: text) else { return nil }
     return PrintableText.bounded(text, maximumBytes: EnrollError.maximumDescriptionBytes)
   }

@@ -36,7 +36,7 @@ extension CredentialFormat {
       wish: .token, target: CredentialTarget(url: url),
       answer: { token, _ in
         let headers = JSON.object([("Authorization", .array([.string("Bearer \(token.text)")]))])
-        let end = token.askAgainAt.map { JSON.string(TokenFormat.date($0)) }
+        let end = token.askAgainAt.map { JSON.string(InternetDate.text($0)) }
         return JSON.object([("headers", headers), ("expires", end)]).text + "\n"
       },
       nothing: CredentialAnswer(

@@ -27,7 +27,7 @@ final class BridgeLog {
 
   /// Adds a line. Several bridges may write into one file: each line is a single write, and has the process id.
   func add(_ text: String) {
-    let line = "\(TokenFormat.date(SystemClock().wallTime().seconds)) \(getpid()) \(Shown.text(text))\n"
+    let line = "\(InternetDate.text(SystemClock().wallTime().seconds)) \(getpid()) \(Shown.text(text))\n"
     let bytes = Array(line.utf8)
     _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
   }

@@ -118,7 +118,7 @@ struct AccountStatus {
     }
     guard let end = kept.renewableUntil?.seconds, end > now else { return "renewed on use when due" }
     return
-      "renewed on use when due; without use it ends at \(TokenFormat.date(end)), in \(Shown.span(seconds: end - now))"
+      "renewed on use when due; without use it ends at \(InternetDate.text(end)), in \(Shown.span(seconds: end - now))"
   }
 
   func sign(_ signs: Signs) -> String {

@@ -1,6 +1,5 @@
 // Temporary credentials of AWS for the id_token: one unsigned request AssumeRoleWithWebIdentity to the Security Token
-// Service (AWS STS API Reference), and the document that AWS programs read from `credential_process`. An answer
-// without an expiry is refused.
+// Service (AWS STS API Reference). AWSResponse.swift reads the answer.
 
 import EnrollArguments
 import EnrollCrypto
@@ -44,16 +43,25 @@ struct AWSCredentials {
     isOfAWS ? nil : document.certificateFile
   }
 
-  /// - Throws: `.refused` with the service's message if the service refuses; `.unreachable`.
+  /// - Throws: as ``AWSResponse/document(now:)``; `.unreachable`.
   func document(_ idToken: String, _ session: CommandSession) throws(Failure) -> JSON {
     let document = try session.configuration()
     let transport = CurlTransport(
       .init(allowsLoopbackHTTP: document.allowsLoopbackHTTP, caFile: certificateFile(of: document)))
-    let request = self.request(idToken)
-    let response = try session.run(saying: "Asking AWS for credentials") { cancellation throws(EnrollError) in
-      try transport.send(request, cancellation: cancellation)
+    let (sent, isOfAWS) = (request(idToken), isOfAWS)
+    do throws(Failure) {
+      let response = try session.run(saying: "Asking AWS for credentials") {
+        cancellation throws(EnrollError) in
+        try transport.send(sent, cancellation: cancellation)
+      }
+      return try AWSResponse(response, to: sent, isOfAWS: isOfAWS).document(now: session.now)
+    } catch {
+      // `enroll doctor` examines the provider, which is not the cause.
+      guard error.error != nil, error.ending == .unreachable else { throw error }
+      var failure = error
+      failure.advice = "Try again later."
+      throw failure
     }
-    return try Self.document(response.status, String(decoding: response.body, as: UTF8.self))
   }
 
   /// The request. Its secret does not appear in error messages.
@@ -66,67 +74,5 @@ struct AWSCredentials {
       ]))
     request.secrets = [Secret(idToken)]
     return request
-  }
-
-  /// The document that AWS programs read, made from the answer of the service.
-  static func document(_ status: Int, _ answer: String) throws(Failure) -> JSON {
-    func text(_ name: String) -> String? { element(name, in: answer) }
-    if let code = text("Code") {
-      let words = text("Message").map { ": \(Shown.message($0))" } ?? ""
-      let isRetried = status >= 500 || code == "IDPCommunicationError" || code == "Throttling"
-      throw Failure(
-        isRetried ? .unreachable : .refused, "AWS gave no credentials (\(Shown.text(code)))\(words)",
-        advice: isRetried
-          ? "Try again later." : "Check the role's trust policy: it names the provider and the client id.")
-    }
-    guard status == 200, let key = text("AccessKeyId"), let secret = text("SecretAccessKey"),
-      let token = text("SessionToken"), let expiration = text("Expiration")
-    else {
-      throw Failure(
-        status >= 500 ? .unreachable : .refused,
-        "the Security Token Service sent no credentials (status \(status))", advice: "Check the URL of --sts."
-      )
-    }
-    return .object([
-      ("Version", .integer(1)), ("AccessKeyId", .string(key)), ("SecretAccessKey", .string(secret)),
-      ("SessionToken", .string(token)), ("Expiration", .string(expiration)),
-    ])
-  }
-
-  /// The text of the first element with this name (XML 1.0). The element has no attributes, and no elements inside
-  /// it.
-  private static func element(_ name: String, in answer: String) -> String? {
-    let bytes = Array(answer.utf8)
-    guard let begin = place(of: "<\(name)>", in: bytes, from: 0),
-      let end = place(of: "</\(name)>", in: bytes, from: begin)
-    else { return nil }
-    let first = begin + name.utf8.count + 2
-    let text = String(decoding: bytes[first..<end], as: UTF8.self)
-    return unescaped(text)
-  }
-
-  private static func place(of text: String, in bytes: [UInt8], from begin: Int) -> Int? {
-    let wanted = Array(text.utf8)
-    guard bytes.count >= begin + wanted.count else { return nil }
-    return (begin...(bytes.count - wanted.count)).first {
-      bytes[$0..<($0 + wanted.count)].elementsEqual(wanted)
-    }
-  }
-
-  private static let entities = [("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("amp", "&")]
-
-  /// The text with the predefined entities of XML replaced.
-  private static func unescaped(_ text: String) -> String {
-    var parts = text.split(separator: "&", omittingEmptySubsequences: false).map { String($0) }[...]
-    var result = parts.popFirst() ?? ""
-    for part in parts {
-      let name = String(part.prefix { $0 != ";" })
-      guard name.count < part.count, let entity = entities.first(where: { $0.0 == name }) else {
-        result += "&" + part
-        continue
-      }
-      result += entity.1 + part.dropFirst(name.count + 1)
-    }
-    return result
   }
 }

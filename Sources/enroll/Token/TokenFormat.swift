@@ -1,7 +1,6 @@
 // The output of `enroll token`: only the token, or a document in the form that another program expects. The help, the
 // manual and docs/other-programs.md get their texts from this table.
 
-import CPosix
 import EnrollJSON
 
 enum TokenFormat: String, CaseIterable {
@@ -79,19 +78,9 @@ enum TokenFormat: String, CaseIterable {
         "status",
         .object([
           ("token", .string(token.text)),
-          ("expirationTimestamp", token.askAgainAt.map { .string(date($0)) }),
+          ("expirationTimestamp", token.askAgainAt.map { .string(InternetDate.text($0)) }),
         ])
       ),
     ])
-  }
-
-  /// RFC 3339 §5.6, in UTC.
-  static func date(_ seconds: Int64) -> String {
-    var time = time_t(seconds)
-    var parts = tm()
-    gmtime_r(&time, &parts)
-    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-      + "T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
   }
 }

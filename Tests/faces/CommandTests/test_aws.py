@@ -17,7 +17,7 @@ GOOD = """<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/do
     <Credentials>
       <SessionToken>TOKEN+/=&amp;&lt;x&gt;</SessionToken>
       <SecretAccessKey>SECRET/KEY</SecretAccessKey>
-      <Expiration>2026-11-30T23:00:23Z</Expiration>
+      <Expiration>2099-11-30T23:00:23Z</Expiration>
       <AccessKeyId>ASgeIAIOSFODNN7EXAMPLE</AccessKeyId>
     </Credentials>
   </AssumeRoleWithWebIdentityResult>
@@ -29,7 +29,7 @@ BAD = """<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error
 class AWS(CommandCase):
     def setUp(self):
         super().setUp()
-        self.asked, self.answer = [], (200, GOOD)
+        self.asked, self.answer, self.headers = [], (200, GOOD), {}
         case = self
 
         class Service(http.server.BaseHTTPRequestHandler):
@@ -39,6 +39,8 @@ class AWS(CommandCase):
                 status, text = case.answer
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(text.encode())))
+                for name, value in case.headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(text.encode())
 
@@ -60,7 +62,7 @@ class AWS(CommandCase):
         output, words = self.run_enroll(*self.arguments)
         self.assertEqual(json.loads(output), {
             "Version": 1, "AccessKeyId": "ASgeIAIOSFODNN7EXAMPLE", "SecretAccessKey": "SECRET/KEY",
-            "SessionToken": "TOKEN+/=&<x>", "Expiration": "2026-11-30T23:00:23Z"})
+            "SessionToken": "TOKEN+/=&<x>", "Expiration": "2099-11-30T23:00:23Z"})
         self.assertEqual(words, "")
         (headers, form), = self.asked
         self.assertNotIn("Authorization", headers)
@@ -82,6 +84,76 @@ class AWS(CommandCase):
                 output, words = self.run_enroll(*self.arguments, status=ending)
                 self.assertEqual(output, "")
                 self.assertIn(said, words)
+
+    def assertRefused(self, answer, said, ending=5, status=200):
+        """Runs the command with this answer of the service: it prints nothing on standard output."""
+        self.answer = status, answer
+        output, words = self.run_enroll(*self.arguments, status=ending)
+        self.assertEqual(output, "")
+        self.assertIn(said, words)
+        return words
+
+    def test_a_refusal_that_repeats_the_id_token_is_not_shown(self):
+        self.sign_in()
+        token = self.run_enroll("token", "--id-token")[0].strip()
+        for code, message in [
+            ("InvalidIdentityToken", f"the token {token} is bad"), (token, "no"), (token, token),
+            ("InvalidIdentityToken", f"bad: {urllib.parse.quote(token).replace('.', '%2E')}"),
+            ("InvalidIdentityToken", "bad: &#x65;" + token[1:]),
+        ]:
+            with self.subTest(code[:20], message=message[:20]):
+                words = self.assertRefused(BAD.format(code, message), "repeats a secret", status=400)
+                self.assertNotIn(token[1:20], words)
+
+    def test_too_many_requests_are_no_refusal(self):
+        self.sign_in()
+        self.headers = {"Retry-After": "40"}
+        for status, answer in [
+            (429, "busy"), (429, BAD.format("Throttling", "Rate exceeded")), (400, BAD.format("Throttling", "x")),
+            (400, BAD.format("ThrottlingException", "Rate exceeded")),
+            (503, BAD.format("ServiceUnavailable", "x")), (500, ""),
+        ]:
+            with self.subTest(status, answer=answer):
+                words = self.assertRefused(answer, "Try again later", ending=4, status=status)
+                self.assertIn("the server asks to wait 40 s", words)
+                self.assertNotIn("--sts", words)
+
+    def test_the_advice_is_about_the_cause(self):
+        self.sign_in()
+        for code, advice in [
+            ("ExpiredTokenException", "--renew"), ("ValidationError", "--role"),
+            ("RegionDisabledException", "AWS_REGION"), ("InvalidIdentityToken", "trust policy"),
+        ]:
+            with self.subTest(code):
+                self.assertRefused(BAD.format(code, "no"), advice, status=400)
+
+    def test_credentials_that_cannot_work_are_refused(self):
+        self.sign_in()
+        for old, new, said in [
+            ("2099-11-30T23:00:23Z", "never", "Expiration"),
+            ("2099-11-30T23:00:23Z", "2099-02-30T23:00:23Z", "Expiration"),
+            ("2099-11-30T23:00:23Z", "2099-11-30 23:00:23", "Expiration"),
+            ("2099-11-30T23:00:23Z", "1999-01-01T00:00:00Z", "expired at 1999-01-01T00:00:00Z"),
+            ("ASgeIAIOSFODNN7EXAMPLE", "", "AccessKeyId"), ("SECRET/KEY", " ", "SecretAccessKey"),
+            ("SECRET/KEY", "SECRET&#x1b;KEY", "SecretAccessKey"), ("ASgeI", "AS&#13;geI", "AccessKeyId"),
+            ("TOKEN+", "&unknown;", "SessionToken"), ("TOKEN+", "&#xD800;", "SessionToken"),
+            ("TOKEN+", "a<!-- x -->b", "SessionToken"),
+        ]:
+            with self.subTest(new):
+                self.assertRefused(GOOD.replace(old, new), said)
+
+    def test_references_and_dates_are_read_as_xml_and_rfc_3339_have_them(self):
+        self.sign_in()
+        for date, read in [
+            ("2099-11-30T23:00:23.500Z", "2099-11-30T23:00:23Z"), ("2099-11-30T23:00:23+05:30", "2099-11-30T17:30:23Z"),
+            ("2096-02-29t23:59:59-00:01", "2096-03-01T00:00:59Z"),
+        ]:
+            with self.subTest(date):
+                answer = GOOD.replace("2099-11-30T23:00:23Z", date).replace("TOKEN+", "&#84;&#x4F;&#x4b;EN&#43;")
+                self.answer = 200, answer
+                document = json.loads(self.run_enroll(*self.arguments)[0])
+                self.assertEqual(document["Expiration"], read)
+                self.assertEqual(document["SessionToken"], "TOKEN+/=&<x>")
 
     def test_a_region_is_a_part_of_a_host_and_nothing_else(self):
         self.sign_in()
