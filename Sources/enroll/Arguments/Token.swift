@@ -10,7 +10,7 @@ struct Token: EnrollCommand {
   private static let wait = Parameter.option(
     "timeout", value: "seconds",
     help:
-      "Seconds to wait for the token; 0 uses the stored one. While the provider cannot be reached, the time that you name is used. A renewal that takes longer goes on, and the next command gets its token.",
+      "Seconds to wait for the token; 0 uses the stored one. While the provider cannot be reached, the time that you name is used. A renewal that takes longer goes on, and the next command gets its token. With --format aws, the request to AWS counts, too, but 0 does not limit it.",
     in: TokenCommand.timeouts, default: TokenCommand.usualTimeout)
   private static let renew = Parameter.flag(
     "renew",
@@ -90,12 +90,7 @@ struct Token: EnrollCommand {
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     guard isIDToken || format != .text else { return try token.perform(session) }
     do throws(Failure) {
-      let found = try printed(session)
-      if let aws {
-        Output.line(try aws.document(found.text, session).text)
-      } else {
-        Output.line(format.words(found, isIDToken: isIDToken))
-      }
+      Output.line(try printed(session))
     } catch {
       if let words = format.words(for: error) { Output.line(words) }
       throw error
@@ -103,14 +98,19 @@ struct Token: EnrollCommand {
     return .done
   }
 
-  private func printed(_ session: CommandSession) throws(Failure) -> BearerToken {
-    guard isIDToken else { return try token.require(session).token }
+  private func printed(_ session: CommandSession) throws(Failure) -> String {
+    guard isIDToken else { return format.words(try token.require(session).token, isIDToken: false) }
     let wanted = IDTokenRequest(
       minimumLifetime: token.minimumLifetime, timeout: token.timeout,
       isTimeoutNamed: token.isTimeoutNamed, renews: token.renew,
       renewsIfAskedWithin: token.renewsIfAskedWithin, isQuiet: format.readsErrors)
     return try LoginOnDemand.around(session, request, isWanted: token.signsIn) { () throws(Failure) in
-      try wanted.perform(try session.open(), session)
+      let wait = TokenWait(seconds: token.timeout, isNamed: token.isTimeoutNamed, session)
+      let found = try wanted.perform(try session.open(), session)
+      guard let aws else { return format.words(found, isIDToken: true) }
+      // The stored id_token needs no wait, but AWS's answer always does.
+      let seconds = token.timeout == 0 ? TokenCommand.usualTimeout : max(1, wait.secondsLeft(session))
+      return try aws.document(found.text, within: seconds, session).text
     }
   }
 }

@@ -43,12 +43,15 @@ struct AWSCredentials {
     isOfAWS ? nil : document.certificateFile
   }
 
-  /// - Throws: as ``AWSResponse/document(now:)``; `.unreachable`.
-  func document(_ idToken: String, _ session: CommandSession) throws(Failure) -> JSON {
+  /// - Parameter seconds: the time limit of the request.
+  /// - Throws: as ``AWSResponse/document(now:)``; `.unreachable`, also if the time is over.
+  func document(_ idToken: String, within seconds: Int64, _ session: CommandSession) throws(Failure) -> JSON {
     let document = try session.configuration()
     let transport = CurlTransport(
       .init(allowsLoopbackHTTP: document.allowsLoopbackHTTP, caFile: certificateFile(of: document)))
-    let (sent, isOfAWS) = (request(idToken), isOfAWS)
+    var request = self.request(idToken)
+    request.timeoutSeconds = seconds
+    let (sent, isOfAWS) = (request, isOfAWS)
     do throws(Failure) {
       let response = try session.run(saying: "Asking AWS for credentials") {
         cancellation throws(EnrollError) in

@@ -3,8 +3,9 @@ documentation."""
 
 import http.server
 import json
+import time
 import urllib.parse
-from threading import Thread
+from threading import Event, Thread
 
 from cases import CommandCase
 
@@ -30,6 +31,10 @@ class AWS(CommandCase):
     def setUp(self):
         super().setUp()
         self.asked, self.answer, self.headers = [], (200, GOOD), {}
+        #: Set at the end of the test. Until then, a service that is slow sends its answer byte by byte.
+        self.is_over = Event()
+        self.is_slow = False
+        self.addCleanup(self.is_over.set)
         case = self
 
         class Service(http.server.BaseHTTPRequestHandler):
@@ -42,6 +47,10 @@ class AWS(CommandCase):
                 for name, value in case.headers.items():
                     self.send_header(name, value)
                 self.end_headers()
+                for byte in text.encode() if case.is_slow else b"":
+                    if case.is_over.wait(0.5):
+                        return
+                    self.wfile.write(bytes([byte]))
                 self.wfile.write(text.encode())
 
             def log_message(self, *_):
@@ -92,6 +101,17 @@ class AWS(CommandCase):
         self.assertEqual(output, "")
         self.assertIn(said, words)
         return words
+
+    def test_the_timeout_is_also_that_of_the_request(self):
+        self.sign_in()
+        self.is_slow = True
+        begun = time.monotonic()
+        output, words = self.run_enroll(*self.arguments, "--timeout", "3", status=4)
+        self.assertLess(time.monotonic() - begun, 10)
+        self.assertEqual(output, "")
+        self.assertIn("http://127.0.0.1", words)
+        # The provider is not asked, so its check would find nothing.
+        self.assertNotIn("doctor", words)
 
     def test_a_refusal_that_repeats_the_id_token_is_not_shown(self):
         self.sign_in()
