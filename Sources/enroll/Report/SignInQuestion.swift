@@ -142,13 +142,19 @@ extension SignIn {
     session.close(client)
   }
 
+  /// Tells that a user is signed in, without a sign-in of this command.
   func stay(_ client: Client, _ state: RegistrationState) throws(Failure) -> CommandStatus {
-    try tell(client, state, "already signed in as", "To sign in again: \(.loginAgain)")
+    // A command with `--again` stays only if another command signed in while it waited.
+    way.again || way.registerAgain
+      ? try tell(client, state, "signed in by another command as", Self.tokenHint)
+      : try tell(client, state, "already signed in as", "To sign in again: \(.loginAgain)")
   }
 
   func welcome(_ client: Client, _ state: RegistrationState) throws(Failure) -> CommandStatus {
-    try tell(client, state, "signed in as", "A token for scripts: \(.token)")
+    try tell(client, state, "signed in as", Self.tokenHint)
   }
+
+  private static let tokenHint: Advice = "A token for scripts: \(.token)"
 
   /// Resets the choice of `enroll switch`, because the next commands are about this provider.
   func becomeCurrent() {

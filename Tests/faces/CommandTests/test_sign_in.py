@@ -53,6 +53,10 @@ class InATerminal(CommandCase):
             if error:
                 self.come_back(self.opened(3))
             self.assertEqual(second.wait(TIMEOUT), 0)
+            said = second.stderr.read()
+            # The second command has the sign-in that it wanted, so it advises no other one.
+            self.assertNotIn("--again", said)
+            self.assertIn("signed in as" if error else "signed in by another command as Alice Example", said)
         self.assertEqual(len(Path(f"{self.browser}.opened").read_text().splitlines()), 3)
 
     def test_a_user_who_is_signed_in_does_not_wait_for_another_sign_in(self):
