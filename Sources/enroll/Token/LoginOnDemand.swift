@@ -63,8 +63,13 @@ struct LoginOnDemand {
   private func perform(_ files: SignInFiles, instead failure: Failure) throws(Failure) {
     let before = files.record
     if let rested = before?.failure, !files.isBusy, (0..<Self.restSeconds).contains(session.now - rested.at) {
-      throw Failure(
-        .signInNeeded, "\(failure.message); the last sign-in failed: \(Shown.message(rested.message))")
+      guard SignInLocks.isTaken(session) else {
+        throw Failure(
+          .signInNeeded, "\(failure.message); the last sign-in failed: \(Shown.message(rested.message))")
+      }
+      // The user signs in with `enroll login`. This command only uses the result, and opens no tab if that fails, too.
+      Terminal.errors.say("enroll: another command is signing in to this account; waiting for it to end.")
+      return try wait { !SignInLocks.isTaken(session) }
     }
     if !files.isBusy, Browser().commands.isEmpty {
       guard Terminal.hasPerson else { throw failure }
@@ -80,17 +85,19 @@ struct LoginOnDemand {
       guard started != nil else { throw failure }
     }
     Terminal.errors.say("enroll: nobody is signed in; sign in with the browser that opens.")
+    // A process that was just started may not have the lock yet.
+    try wait { !files.isBusy && started?.hasEnded ?? true }
+    let record = files.record
+    if record != before, let failed = record?.failure {
+      throw Failure(.signInNeeded, "the sign-in failed: \(Shown.message(failed.message))")
+    }
+  }
+
+  private func wait(until isOver: () -> Bool) throws(Failure) {
     let end = session.instant.advanced(bySeconds: Self.seconds)
     while session.instant < end {
       try session.pause(milliseconds: 100)
-      if files.isBusy { continue }
-      // A process that was just started may not have the lock yet.
-      if let started, !started.hasEnded { continue }
-      let record = files.record
-      if record != before, let failed = record?.failure {
-        throw Failure(.signInNeeded, "the sign-in failed: \(Shown.message(failed.message))")
-      }
-      return
+      if isOver() { return }
     }
     throw Failure(.signInNeeded, "nobody signed in within \(Self.seconds) seconds")
   }

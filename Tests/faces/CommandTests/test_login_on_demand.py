@@ -97,6 +97,25 @@ class LoginOnDemand(CommandCase):
         self.assertIn("the last sign-in failed", self.run_enroll("token", "--login", status=3)[1])
         self.assertEqual(self.opened_count(), 1)
 
+    def test_after_a_decline_a_sign_in_that_the_user_begins_is_waited_for(self):
+        child = self.start("token", "--login")
+        self.come_back(self.opened(), error="access_denied")
+        child.communicate(timeout=TIMEOUT)
+        for count, error in enumerate(({"error": "access_denied"}, {}), 2):
+            with self.subTest(error):
+                login = self.start("login", "--yes")
+                url = self.opened(count)
+                children = [self.start("token", "--login"), self.start("exec", "--login", "--", "true")]
+                for child in children:
+                    self.assertIn("waiting for it", child.stderr.readline())
+                self.come_back(url, **error)
+                login.communicate(timeout=TIMEOUT)
+                for child in children:
+                    _, words = child.communicate(timeout=TIMEOUT)
+                    self.assertEqual(child.returncode, 3 if error else 0, words)
+        # The commands that waited opened no tab of their own.
+        self.assertEqual(self.opened_count(), 3)
+
     def test_without_the_option_or_a_browser_nothing_opens(self):
         self.run_enroll("token", status=3)
         self.assertFalse(self.has_opened)
