@@ -53,6 +53,14 @@ struct Failure: Error {
     if error.code == .notFound { ending = .usage }
   }
 
+  /// This failure with a second cause.
+  func adding(_ cause: String) -> Failure {
+    var failure = self
+    failure.message += "; \(cause)"
+    failure.error = failure.error?.saying(failure.message)
+    return failure
+  }
+
   /// This failure with a hint. If the named account or profile does not exist, the hint is a similar name;
   /// otherwise it is the account that `enroll switch` chose, or the user who ran sudo.
   func guessing(_ options: PlaceOptions, _ environment: Environment = .process) -> Failure {

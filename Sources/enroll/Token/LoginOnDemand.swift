@@ -71,8 +71,8 @@ struct LoginOnDemand {
       Terminal.errors.say("enroll: another command is signing in to this account; waiting for it to end.")
       return try wait { !SignInLocks.isTaken(session) }
     }
-    if !files.isBusy, Browser().commands.isEmpty {
-      guard Terminal.hasPerson else { throw failure }
+    if !files.isBusy, let absence = Browser().absence {
+      guard Terminal.hasPerson else { throw failure.adding("no browser can be opened: \(absence)") }
       return try signInHere(files)
     }
     var started: StartedSignIn?

@@ -1,5 +1,6 @@
 """`--login`: if no user is signed in, the command starts a sign-in; commands that run at once share one sign-in."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -115,6 +116,18 @@ class LoginOnDemand(CommandCase):
                     self.assertEqual(child.returncode, 3 if error else 0, words)
         # The commands that waited opened no tab of their own.
         self.assertEqual(self.opened_count(), 3)
+
+    def test_the_cause_is_named_if_no_browser_opens(self):
+        absent = {**self.environment, "BROWSER": "/nonexistent/browser"}
+        for words in (["token", "--login"], ["exec", "--login", "--", "true"], ["token", "--login", "--id-token"]):
+            with self.subTest(words):
+                _, said = self.run_enroll(*words, status=3, environment=absent)
+                self.assertIn("BROWSER names no program that can be started", said)
+                self.assertIn("`enroll login`", said)
+        output, _ = self.run_enroll("token", "--login", "--json", status=3, environment=absent)
+        self.assertIn("BROWSER names no program", json.loads(output)["error"]["message"])
+        absent.pop("BROWSER")
+        self.assertIn("DISPLAY", self.run_enroll("token", "--login", status=3, environment=absent)[1])
 
     def test_without_the_option_or_a_browser_nothing_opens(self):
         self.run_enroll("token", status=3)
