@@ -68,7 +68,7 @@ struct LoginOnDemand {
           .signInNeeded, "\(failure.message); the last sign-in failed: \(Shown.message(rested.message))")
       }
       // The user signs in with `enroll login`. This command only uses the result, and opens no tab if that fails, too.
-      Terminal.errors.say("enroll: another command is signing in to this account; waiting for it to end.")
+      Terminal.errors.say(Self.waitingWords)
       return try wait { !SignInLocks.isTaken(session) }
     }
     if !files.isBusy, let absence = Browser().absence {
@@ -84,7 +84,10 @@ struct LoginOnDemand {
         challenge: nil, after: before, passphrase: session.keys?.passphrase)
       guard started != nil else { throw failure }
     }
-    Terminal.errors.say("enroll: nobody is signed in; sign in with the browser that opens.")
+    // Without a browser, another command may be signing in at its terminal.
+    Terminal.errors.say(
+      Browser().absence == nil
+        ? "enroll: nobody is signed in; sign in with the browser that opens." : Self.waitingWords)
     // A process that was just started may not have the lock yet.
     try wait { !files.isBusy && started?.hasEnded ?? true }
     let record = files.record
@@ -92,6 +95,9 @@ struct LoginOnDemand {
       throw Failure(.signInNeeded, "the sign-in failed: \(Shown.message(failed.message))")
     }
   }
+
+  private static let waitingWords =
+    "enroll: another command is signing in to this account; waiting for it to end."
 
   private func wait(until isOver: () -> Bool) throws(Failure) {
     let end = session.instant.advanced(bySeconds: Self.seconds)

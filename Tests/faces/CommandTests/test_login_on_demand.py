@@ -117,6 +117,17 @@ class LoginOnDemand(CommandCase):
         # The commands that waited opened no tab of their own.
         self.assertEqual(self.opened_count(), 3)
 
+    def test_at_a_terminal_without_a_browser_another_sign_in_is_waited_for(self):
+        first = self.terminal("token", "--login", BROWSER=None, columns=400)
+        url = first.shows(r"Open this address in a browser:\s+(http\S+)")[1]
+        second = self.terminal("token", "--login", BROWSER=None, columns=400)
+        second.shows("another command is signing in to this account; waiting for it to end")
+        self.come_back(url)
+        first.shows(r"\[Y/n\]")
+        first.line("y")
+        self.assertEqual((first.ends(), second.ends()), (0, 0))
+        self.assertNotIn("the browser that opens", second.text)
+
     def test_the_cause_is_named_if_no_browser_opens(self):
         absent = {**self.environment, "BROWSER": "/nonexistent/browser"}
         for words in (["token", "--login"], ["exec", "--login", "--", "true"], ["token", "--login", "--id-token"]):
