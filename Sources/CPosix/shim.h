@@ -164,6 +164,7 @@ static inline void enroll_posix_make_blocking(int fd) {
   int flags = fcntl(fd, F_GETFL);
   if (flags >= 0) fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 }
+static inline void enroll_posix_close_on_exec(int fd) { fcntl(fd, F_SETFD, FD_CLOEXEC); }
 static inline _Bool enroll_posix_is_readable(int fd) {
   int flags = fcntl(fd, F_GETFL);
   return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;

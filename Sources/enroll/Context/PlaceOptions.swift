@@ -74,6 +74,14 @@ struct PlaceOptions {
     return nil
   }
 
+  /// Keeps the descriptors with a passphrase or a PIN from the programs that this one starts. The standard streams stay
+  /// open, because each program needs them.
+  func keepDescriptors() {
+    for case let descriptor? in [passphraseFD, pinFD] where descriptor > STDERR_FILENO {
+      enroll_posix_close_on_exec(descriptor)
+    }
+  }
+
   /// The options for the same context, for a later command. Settings from the environment are included, because a
   /// variable may have been set for one command only.
   func words(_ environment: Environment = .process) -> [String] {

@@ -12,7 +12,8 @@ enum Run {
     let unreadable = request.place.unreadableDescriptor
     Interrupts.prepare()
     if let unreadable { return tell(unreadable, request) }
-    // Of these settings, a browser that this program starts inherits only one: the browser writes no core dump.
+    request.place.keepDescriptors()
+    // A browser that this program starts inherits only one of these settings: it writes no core dump.
     try? ProcessMemory.hide()
     let session: CommandSession
     do throws(Failure) {

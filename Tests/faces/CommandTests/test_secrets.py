@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+from pathlib import Path
 
 import faces
 from cases import ENROLL, CommandCase
@@ -72,6 +73,42 @@ class Secrets(CommandCase):
             for number in range(3, 10):
                 _, words = self.run_enroll("token", option, str(number), status=2)
                 self.assertIn(f"{option} {number}: the descriptor cannot be read (is it open?)", words)
+
+    def test_a_program_that_is_started_does_not_get_the_descriptor(self):
+        self.protect()
+        file = self.home / "passphrase"
+        file.write_text(f"{PASSPHRASE}\n")
+        program = self.home / "program"
+        program.write_text("#!/bin/sh\nreadlink /proc/$$/fd/*\nexit 0\n")
+        program.chmod(0o755)
+        curl = self.home / "bin/curl"
+        curl.parent.mkdir()
+        curl.symlink_to(program)
+        path = {**self.environment, "PATH": f"{curl.parent}:{os.environ['PATH']}"}
+        for words in (["exec", "--", str(program)], ["curl", "--", "https://api.example"]):
+            with self.subTest(words), file.open("rb") as open_file:
+                number = str(open_file.fileno())
+                output, _ = self.run_enroll(
+                    words[0], "--passphrase-fd", number, *words[1:], environment=path, pass_fds=[open_file.fileno()])
+                self.assertTrue(output)
+                self.assertNotIn(str(file), output)
+
+    def test_the_browser_does_not_get_the_descriptor(self):
+        self.protect()
+        file = self.home / "passphrase"
+        file.write_text(f"{PASSPHRASE}\n")
+        script = self.browser.read_text()
+        self.browser.write_text(script.replace("exit", 'readlink /proc/$$/fd/* >"$0.descriptors"\nexit'))
+        with file.open("rb") as open_file:
+            child = subprocess.Popen(
+                [ENROLL, "login", "--yes", "--again", "--passphrase-fd", str(open_file.fileno())], env=self.environment,
+                pass_fds=[open_file.fileno()], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self.addCleanup(self._end, child)
+            self.come_back(self.opened(2))
+            self.assertEqual(child.wait(TIMEOUT), 0)
+        descriptors = Path(f"{self.browser}.descriptors").read_text()
+        self.assertIn("/dev/null", descriptors)
+        self.assertNotIn(str(file), descriptors)
 
     def test_a_descriptor_that_is_only_written_to_is_refused(self):
         self.protect()
