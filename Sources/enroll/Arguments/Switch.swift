@@ -20,7 +20,10 @@ struct Switch: EnrollCommand {
   private let name: String
 
   init(_ values: Values) throws(UsageError) {
-    place = try ContextOptions.read(values)
+    var place = try ContextOptions.read(values)
+    // An earlier choice does not matter, and its file may be damaged.
+    place.choosesAccount = true
+    self.place = place
     name = values[Self.name]
     if place.account != nil {
       throw UsageError("Name the account without --account: enroll switch NAME.")

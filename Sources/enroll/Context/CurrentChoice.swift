@@ -24,7 +24,7 @@ struct CurrentChoice: Equatable {
     else {
       throw Failure(
         .usage, "the account that was chosen by enroll switch is unknown: the file \(path) is damaged",
-        advice: "Remove the file, and choose the account again.")
+        advice: "Choose the account again by enroll switch, or remove the file for the account default.")
     }
     return CurrentChoice(profile: profile, account: account)
   }

@@ -20,9 +20,12 @@ struct PlaceOptions {
   /// Whether the command names a provider that may have no profile yet.
   var namesProvider = false
 
+  /// Whether the command makes the choice of `enroll switch`.
+  var choosesAccount = false
+
   /// Whether the choice of `enroll switch` is ignored.
   func isElsewhere(_ environment: Environment) -> Bool {
-    namesProvider || config != nil || profile != nil || store != nil || account != nil
+    namesProvider || choosesAccount || config != nil || profile != nil || store != nil || account != nil
       || ["ENROLL_CONFIG", "ENROLL_PROFILE", "ENROLL_STORE", "ENROLL_ACCOUNT"].contains {
         environment[$0] != nil
       }

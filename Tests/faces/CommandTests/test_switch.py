@@ -81,6 +81,9 @@ class Switch(CommandCase):
             self.assertEqual(output, "")
             self.assertIn(f"the file {file} is damaged", words)
         self.assertEqual(self.json("status", "--account", "default")["profile"]["email"], "alice@example.com")
+        # Another choice replaces the damaged one.
+        self.run_enroll("switch", "second")
+        self.assertEqual(self.who(), "bob@example.com")
         file.unlink()
         self.assertEqual(self.who(), "alice@example.com")
 
