@@ -59,7 +59,7 @@ struct BridgeSignIn {
   init(_ options: BridgeOptions, _ session: CommandSession) {
     self.options = options
     self.session = session
-    files = SignInFiles(session.place)
+    files = try? SignInFiles(session.place)
   }
 
   /// Begins to wait for a sign-in, and starts it if no sign-in is in progress.

@@ -13,9 +13,11 @@ struct SignInFiles {
   /// The beginning of the paths of all these files.
   let path: String
 
-  /// The files of the context's account; nil if there is no folder for the files.
-  init?(_ context: Context) {
-    guard let folder = try? UserDirectories.state(), (try? Folders.make(folder)) != nil else { return nil }
+  /// The files of the context's account.
+  /// - Throws: `.failed` if there is no folder for the files, and none can be made.
+  init(_ context: Context) throws(Failure) {
+    let folder = try Failure.wrapping { () throws(EnrollError) in try UserDirectories.state() }
+    try Folders.make(folder)
     path = "\(folder)/mcp-\(context.signInLabel)"
   }
 
@@ -41,26 +43,25 @@ struct SignInFiles {
 
   /// Opens an empty file for the output of the sign-in.
   /// - Returns: the descriptor; negative if the file cannot be written.
-  func openRecord() -> Int32 {
-    let descriptor = openRecord(with: O_TRUNC | O_APPEND)
+  func openRecord() -> Int32 { Self.open("\(path).json", with: O_TRUNC | O_APPEND) }
+
+  private static func open(_ path: String, with flags: Int32 = 0) -> Int32 {
+    let descriptor = enroll_posix_open(
+      path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0o600)
     if descriptor >= 0 { OwnerPermissions.restore(file: descriptor) }
     return descriptor
   }
 
-  private func openRecord(with flags: Int32) -> Int32 {
-    enroll_posix_open("\(path).json", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0o600)
-  }
-
-  /// Why no sign-in can use these files; nil if a sign-in can use them.
+  /// Why no sign-in can use these files; nil if a sign-in can use them. Takes no lock, which would disturb a sign-in
+  /// that begins. The process with the lock must not call this, because it would lose the lock.
   var obstacle: String? {
-    switch SignInLock.take("\(path).lock") {
-    case .impossible: return "\(path).lock cannot be written"
-    case .taken(let lock): lock.end()
-    case .held: break
+    for file in ["\(path).lock", "\(path).json"] {
+      let descriptor = Self.open(file)
+      guard descriptor >= 0 else {
+        return "\(file) cannot be written: \(SystemError.message(enroll_posix_errno()))"
+      }
+      close(descriptor)
     }
-    let record = openRecord(with: 0)
-    guard record >= 0 else { return "\(path).json cannot be written" }
-    close(record)
     return nil
   }
 
@@ -68,7 +69,8 @@ struct SignInFiles {
   var record: SignInRecord? { Self.read("\(path).json").flatMap { SignInRecord($0[...]) } }
 
   private static func read(_ path: String) -> [UInt8]? {
-    let descriptor = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
+    // If the file is a pipe, nobody may ever write to it.
+    let descriptor = enroll_posix_open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW, 0)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 256 << 10)

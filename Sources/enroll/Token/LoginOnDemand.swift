@@ -23,15 +23,24 @@ struct LoginOnDemand {
     guard isWanted else { return try body() }
     do throws(Failure) { return try body() } catch {
       let login = LoginOnDemand(session: session, request: request)
-      guard error.ending == .signInNeeded, try login.isPossible, let files = SignInFiles(session.place) else {
-        throw error
-      }
-      // If another process is signing in now, the sign-in that waits for confirmation may be its own, and that process
-      // confirms it.
+      guard error.ending == .signInNeeded, try login.isPossible else { throw error }
+      let files = try login.files(instead: error)
+      // If another process signs in now, the waiting sign-in may be that process's own, which that process confirms.
       if !files.isBusy { try login.requireNoQuestion() }
       try login.perform(files, instead: error)
     }
     return try body()
+  }
+
+  /// The files of the sign-in, if they can be written.
+  private func files(instead failure: Failure) throws(Failure) -> SignInFiles {
+    let words = "no sign-in can be started from here: "
+    let files: SignInFiles
+    do throws(Failure) { files = try SignInFiles(session.place) } catch {
+      throw failure.adding(words + error.message)
+    }
+    if !files.isBusy, let obstacle = files.obstacle { throw failure.adding(words + obstacle) }
+    return files
   }
 
   /// Whether a profile says where to sign in, in a file that another process can read, too. A resource needs its own
@@ -82,7 +91,7 @@ struct LoginOnDemand {
         files,
         login: try words + ["--yes", "--json"] + (request.resource == nil ? [] : ["--ask-in-browser"]),
         challenge: nil, after: before, passphrase: session.keys?.passphrase)
-      guard started != nil else { throw failure }
+      guard started != nil else { throw failure.adding("no process could be started for a sign-in") }
     }
     // Without a browser, another command may be signing in at its terminal.
     Terminal.errors.say(

@@ -128,6 +128,38 @@ class LoginOnDemand(CommandCase):
         self.assertEqual((first.ends(), second.ends()), (0, 0))
         self.assertNotIn("the browser that opens", second.text)
 
+    def test_the_cause_is_named_if_no_sign_in_can_be_recorded(self):
+        state = self.home / ".local/state/enrollkit"
+        self.sign_in()
+        self.run_enroll("logout")
+        child = self.start("token", "--login")
+        self.come_back(self.opened(2))
+        child.communicate(timeout=TIMEOUT)
+        self.run_enroll("logout")
+        tabs = self.opened_count()
+        for pattern in ("mcp-*.lock", "mcp-*.json"):
+            (file,) = state.glob(pattern)
+            for make in (file.mkdir, lambda: os.mkfifo(file)):
+                with self.subTest(pattern, make=make):
+                    file.unlink()
+                    make()
+                    _, said = self.run_enroll("token", "--login", status=3)
+                    self.assertIn(f"{file} cannot be written", said)
+                    self.assertIn("`enroll login`", said)
+                    self.assertNotIn("the browser that opens", said)
+                    file.rmdir() if file.is_dir() else file.unlink()
+                    file.touch()
+        for file in state.iterdir():
+            file.unlink()
+        state.rmdir()
+        state.touch()
+        _, said = self.run_enroll("exec", "--login", "--", "true", status=3)
+        self.assertIn("cannot be written: Not a directory", said)
+        self.assertEqual(self.opened_count(), tabs)
+        # The command that is advised needs no file there.
+        self.sign_in()
+        self.assertTrue(self.token("--login"))
+
     def test_the_cause_is_named_if_no_browser_opens(self):
         absent = {**self.environment, "BROWSER": "/nonexistent/browser"}
         for words in (["token", "--login"], ["exec", "--login", "--", "true"], ["token", "--login", "--id-token"]):
