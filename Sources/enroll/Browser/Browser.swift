@@ -68,33 +68,13 @@ struct Browser {
   }
 
   private static func start(_ words: [String]) -> pid_t? {
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    var usual = sigset_t()
-    sigemptyset(&usual)
-    sigaddset(&usual, SIGPIPE)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &usual)
-    posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
-    var files = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&files)
-    defer { posix_spawn_file_actions_destroy(&files) }
-    for (descriptor, flags) in [
-      (STDIN_FILENO, O_RDONLY), (STDOUT_FILENO, O_WRONLY), (STDERR_FILENO, O_WRONLY),
-    ] {
-      posix_spawn_file_actions_addopen(&files, descriptor, "/dev/null", flags, 0)
+    ChildProcess.start(words, hasOwnGroup: true) { files in
+      for (descriptor, flags) in [
+        (STDIN_FILENO, O_RDONLY), (STDOUT_FILENO, O_WRONLY), (STDERR_FILENO, O_WRONLY),
+      ] {
+        posix_spawn_file_actions_addopen(&files, descriptor, "/dev/null", flags, 0)
+      }
     }
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-    defer { for argument in arguments { free(argument) } }
-    arguments.append(nil)
-    var child = pid_t()
-    return posix_spawnp(&child, words[0], &files, &attributes, arguments, enroll_posix_environment()) == 0
-      ? child : nil
   }
 }
 

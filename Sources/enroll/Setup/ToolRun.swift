@@ -68,27 +68,9 @@ enum ToolRun {
   }
 
   private static func start(_ words: [String], output: Int32, _ atTerminal: Bool) -> pid_t? {
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    var usual = sigset_t()
-    sigemptyset(&usual)
-    sigaddset(&usual, SIGPIPE)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &usual)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-    var files = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&files)
-    defer { posix_spawn_file_actions_destroy(&files) }
-    if !atTerminal { posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0) }
-    posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO)
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-    defer { for argument in arguments { free(argument) } }
-    arguments.append(nil)
-    var child = pid_t()
-    return posix_spawnp(&child, words[0], &files, &attributes, arguments, enroll_posix_environment()) == 0
-      ? child : nil
+    ChildProcess.start(words) { files in
+      if !atTerminal { posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0) }
+      posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO)
+    }
   }
 }
