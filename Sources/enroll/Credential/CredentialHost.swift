@@ -80,7 +80,8 @@ struct CredentialTarget {
     self.init(scheme: scheme, host: String(host))
   }
 
-  fileprivate static func split(_ url: String) -> (scheme: String, rest: Substring)? {
+  /// The scheme and the rest of a URL; nil for text without a scheme.
+  static func split(_ url: String) -> (scheme: String, rest: Substring)? {
     guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
     return (String(url[..<colon]), url[colon...].dropFirst(3))
   }

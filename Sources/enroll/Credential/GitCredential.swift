@@ -7,13 +7,14 @@ extension CredentialFormat {
   static let git = CredentialFormat(
     name: "git", programs: "git over https, git-lfs, git send-email, git imap-send",
     setup: """
-      enroll setup git git.example writes these lines, and shows them first:
+      enroll setup git git.example writes this into git's configuration, behind all other helpers, and shows its commands \
+      first. By hand:
 
         git config --global credential.https://git.example.helper ''
         git config --global --add credential.https://git.example.helper '!enroll credential git --host git.example'
 
-      The empty line comes first. Without it git gives the token to every other helper that is configured, and \
-      credential.helper store writes it into a file. If the host rejects the token, git reports it, and the next token is a \
+      The empty line comes first, and both have to come after every other helper, such as those in a section [credential]. \
+      Otherwise git gives the token to the other helpers, too, and credential.helper store writes it into a file. If the host rejects the token, git reports it, and the next token is a \
       new one.
 
       git send-email encrypts only if it is told to, so its server gets a token only if --host names the protocol or the port:

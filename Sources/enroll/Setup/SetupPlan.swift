@@ -51,7 +51,11 @@ struct SetupPlan: Equatable {
             .failed, "\(words[0]) cannot be started", advice: "Install it, or write the lines by hand.")
         }
         guard ending.status == 0 else {
-          throw Failure(.failed, "\(words.map { ShellWord.quoted($0) }.joined(separator: " ")) failed")
+          throw Failure(
+            .failed,
+            "\(words.map { ShellWord.quoted($0) }.joined(separator: " ")) failed; "
+              + (index == 0 ? "nothing is changed" : "what was shown before it is done"),
+            advice: "Run the command again, which does the rest.")
         }
       case .write(let change):
         guard try SetupFile.read(change.path) == change.old else {
@@ -115,7 +119,14 @@ enum SetupFile {
     return String(cString: real)
   }
 
-  /// Whether there is a file or a link at the path. A link counts even if its target does not exist.
+  /// Whether the path is a regular file, or a link to one.
+  static func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0
+      && Int32(truncatingIfNeeded: status.st_mode) & Int32(S_IFMT) == Int32(S_IFREG)
+  }
+
+  /// Whether there is a file or a link. A link counts even if its target does not exist.
   static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0

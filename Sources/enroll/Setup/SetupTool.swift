@@ -67,61 +67,7 @@ struct SetupRequest {
 }
 
 extension SetupTool {
-  /// git, set up with `git config`. The empty helper comes first, so that git gives the token to no other helper.
-  static let git = SetupTool(
-    name: "git", summary: "Make git get the token for a host over https.", hasCommandLine: true,
-    takesUsername: true,
-    add: { request throws(Failure) in
-      let (key, helper) = gitHelper(request)
-      let present = try gitValues(key)
-      guard present != ["", helper] else { return SetupPlan() }
-      let plan = SetupPlan(steps: [
-        .run(["git", "config", "--global", "--replace-all", key, ""]),
-        .run(["git", "config", "--global", "--add", key, helper]),
-      ])
-      // Other helpers are not replaced, because --remove could not restore them. An empty helper counts as this
-      // program's own if a helper of this program is there, too.
-      let isOwn = present.contains { isGitHelper($0) }
-      if let other = present.first(where: { !isGitHelper($0) && !($0.isEmpty && isOwn) }) {
-        throw Failure(
-          .failed,
-          "git has another helper for \(request.host.text), \(ShellWord.quoted(other)): nothing is changed",
-          advice: "Run this by hand: \(plan.lines.joined(separator: " && "))")
-      }
-      return plan
-    },
-    remove: { request throws(Failure) in
-      let (key, _) = gitHelper(request)
-      let present = try gitValues(key)
-      var values: [String] = []
-      for value in present where isGitHelper(value) && !values.contains(value) { values.append(value) }
-      guard !values.isEmpty else { return SetupPlan() }
-      // The empty helper stays if somebody has added other helpers since, because it also applies to them.
-      if present.contains(""), present.allSatisfy({ $0.isEmpty || isGitHelper($0) }) { values.append("") }
-      return SetupPlan(
-        steps: values.map { .run(["git", "config", "--global", "--fixed-value", "--unset-all", key, $0]) })
-    })
-
-  private static func gitHelper(_ request: SetupRequest) -> (key: String, helper: String) {
-    let url = ASCII.contains(request.host.text, "://") ? request.host.text : "https://\(request.host.text)"
-    let words = request.helper("git").map { ShellWord.quoted($0) }.joined(separator: " ")
-    return ("credential.\(url).helper", "!\(words)")
-  }
-
-  private static func isGitHelper(_ value: String) -> Bool {
-    // `enroll setup` quotes a path with spaces.
-    value.hasPrefix("!")
-      && ["enroll credential git ", "enroll' credential git "].contains { ASCII.contains(value, $0) }
-  }
-
-  private static func gitValues(_ key: String) throws(Failure) -> [String] {
-    let ending = try ToolRun.output(["git", "config", "--global", "--null", "--get-all", key])
-    guard ending.status == 0 else { return [] }
-    return ending.output.utf8.split(separator: 0, omittingEmptySubsequences: false).dropLast()
-      .map { String(decoding: $0, as: UTF8.self) }
-  }
-
-  /// Docker, Podman and others. Their configuration names a helper for each registry, and they start the helper without
+  /// Docker, Podman and others: their configuration names a helper for each registry, and they start it without
   /// arguments.
   static let docker = SetupTool(
     name: "docker", summary: "Make Docker, Podman and others get the token for a registry.",

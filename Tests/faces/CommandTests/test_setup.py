@@ -13,7 +13,7 @@ from test_programs import ProgramCase
 HOST = "host.example"
 
 
-class Setup(ProgramCase):
+class SetupCase(ProgramCase):
     def setUp(self):
         super().setUp()
         (self.bin / "enroll").unlink()
@@ -39,47 +39,20 @@ class Setup(ProgramCase):
     def hosts(self):
         return json.loads(self.profile.read_text()).get("credentialHosts")
 
+
+class Setup(SetupCase):
     def test_it_asks_and_changes_nothing_before(self):
         _, words = self.set_up("git", HOST, status=2)
         self.assertIn("--yes", words)
         self.assertIn("git config", self.set_up("git", HOST, "--print")[0])
         told = self.json("setup", "git", HOST, "--print")
-        self.assertEqual((told["done"], len(told["changes"])), (False, 2))
+        self.assertEqual((told["done"], len(told["changes"])), (False, 3))
         terminal = self.terminal("setup", "docker", HOST)
         terminal.shows("Make these changes")
         terminal.line("n")
         self.assertEqual(terminal.ends(), 9)
         self.assertEqual(sorted(path.name for path in self.home.glob(".[dg][oi]*")), [])
         self.assertIsNone(self.hosts())
-
-    def test_git(self):
-        server, host = self.serve("Basic")
-        bare = server.folder / "a.git"
-        self.run_program("git", "init", "-q", "--bare", bare)
-        self.run_program("git", "-C", bare, "update-server-info")
-        self.run_program("git", "config", "--global", "credential.helper", "store")
-        before = (self.home / ".gitconfig").read_text()
-        self.assertDone("git", HOST, "--username", "it's me")
-        for words, key in [(f"https://{HOST}", "get"), ("https://other.example", "none")]:
-            output, _ = self.run_program("git", "credential", "fill", given=f"url={words}\n\n", status=0 if key == "get" else 128)
-            self.assertEqual(f"password={self.token()}\n" in output, key == "get")
-            self.assertEqual("username=it's me\n" in output, key == "get")
-        self.assertDone("git", HOST, "--remove")
-        self.assertEqual((self.home / ".gitconfig").read_text(), before)
-        key = f"credential.https://{HOST}.helper"
-        self.run_program("git", "config", "--global", key, "other")
-        before = (self.home / ".gitconfig").read_text()
-        words = self.set_up("git", HOST, "--yes", status=1)[1]
-        self.assertIn("another helper", words)
-        self.assertIn(f"git config --global --add credential.https://{HOST}.helper", re.sub(r"\s+", " ", words))
-        self.assertEqual((self.home / ".gitconfig").read_text(), before)
-        # A helper that was added later stays, together with the empty entry before it.
-        self.run_program("git", "config", "--global", "--unset-all", key)
-        self.set_up("git", HOST, "--yes")
-        self.run_program("git", "config", "--global", "--add", key, "!other credential git of enroll")
-        self.set_up("git", HOST, "--remove", "--yes")
-        present, _ = self.run_program("git", "config", "--global", "--get-all", key)
-        self.assertEqual(present, "\n!other credential git of enroll\n")
 
     def test_docker(self):
         server, host = self.serve("Basic")
