@@ -19,8 +19,9 @@ struct Setup {
     "setup", "Make another program get its token from enroll.",
     discussion: """
       Shows what it will change, asks, and changes it: the tool's configuration, by the tool's own command if it has one, and \
-      the profile if the tool passes no arguments. A second run changes nothing. What it cannot change without touching \
-      other lines it leaves alone, and says what to write by hand. enroll credential describes what is written.
+      the profile if the tool passes no arguments. A second run changes nothing. If another helper or user is set up for the \
+      host, or if the configuration has a form that the command cannot read, the command changes nothing, and shows the lines \
+      to write by hand. enroll credential describes what is written.
       """,
     subcommands: SetupTool.all.map { command($0) })
 
@@ -78,7 +79,7 @@ struct Setup {
   }
 
   private func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
-    var options = place.words()
+    var options = try place.lastingWords()
     if let resource { options += ArgumentWords.option("--resource", resource) }
     if values.signsIn { options.append("--login") }
     if !tool.hasCommandLine, !values.removes, let resource, !ResourceProfile.exists(for: resource),
@@ -92,8 +93,10 @@ struct Setup {
       host: host, options: options, username: username, resource: resource, account: account(session),
       session: session)
     func plan() throws(Failure) -> SetupPlan { try values.removes ? tool.remove(request) : tool.add(request) }
-    let shown = try plan()
-    return try perform(shown, again: plan, session)
+    guard values.isConfirmed, !values.prints else { return try perform(try plan(), again: plan, session) }
+    let lock = try ProfileLock.taken(session)
+    defer { lock?.end() }
+    return try perform(try plan(), again: plan, session)
   }
 
   /// The account for the profile's entry; nil for the default account.
@@ -110,6 +113,7 @@ struct Setup {
   ) throws(Failure) -> CommandStatus {
     guard !plan.steps.isEmpty else {
       if session.isJSON { Output.json(Self.json(plan, isDone: false)) }
+      for note in plan.notes { Terminal.errors.say("! \(Shown.message(note))", in: .warning) }
       Terminal.errors.say("\(Terminal.errors.signs.good) There is nothing to change.", in: .good)
       return .done
     }
@@ -133,12 +137,22 @@ struct Setup {
       case .interrupted: throw Failure(.interrupted, "interrupted; nothing was changed")
       }
     }
+    // With --yes, the lock was taken before the plan was made.
+    let lock = values.isConfirmed ? nil : try ProfileLock.taken(session)
+    defer { lock?.end() }
     guard try again() == plan else {
       throw Failure(
         .failed, "another program has changed the configuration meanwhile, and nothing is changed",
         advice: "Run the command again, which shows the changes first.")
     }
     try plan.perform()
+    guard try again().steps.isEmpty else {
+      throw Failure(
+        .failed,
+        "the changes were made, and \(tool.name)'s configuration does not have them: "
+          + "another program has changed it meanwhile, or \(tool.name) does not save where it reads",
+        advice: "Run the command again with --print, which shows what is missing.")
+    }
     if session.isJSON { Output.json(Self.json(plan, isDone: true)) }
     Terminal.errors.say("\(Terminal.errors.signs.good) Done.", in: .good)
     return .done

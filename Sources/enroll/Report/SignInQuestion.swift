@@ -113,7 +113,9 @@ extension SignIn {
   func save(_ configuration: ConfigurationDocument) throws(Failure) {
     let path = session.place.configurationPath
     try Folders.make(Folders.parent(of: path))
-    try Folders.write(configuration.page, to: path)
+    let lock = try ProfileLock.taken(session)
+    defer { lock?.end() }
+    try Folders.write(configuration.withHosts(of: path).page, to: path)
     becomeCurrent()
     errors.say("Saved the provider as the profile \(session.place.configurationName): \(path)")
   }
