@@ -1,25 +1,47 @@
 // The registries of one host in Cargo's configuration. Cargo has no command that changes its configuration, so this
-// program adds and removes single lines of the file. Everything else in the file stays the same.
+// program adds, changes and removes single lines of the file. Everything else in the file stays the same.
 
-/// The lines of `config.toml`.
+import EnrollRules
+
 struct CargoSettings {
   private static let key = "credential-provider"
-  private var lines: [String]
-  /// The removed lines, each with `-`, and the added lines, each with `+`.
-  private(set) var shown: [String] = []
-  private let host: NamedHost
 
-  init(_ text: String, _ host: NamedHost) {
-    lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      .map { String(decoding: $0, as: UTF8.self) }
-    self.host = host
+  /// Why the file is not changed.
+  enum Refusal: Error {
+    case line(Int)
+    case noRegistry
+    /// The registry has another credential provider.
+    case otherProvider(String)
+    /// The registry is in braces, or is set twice.
+    case form(String)
   }
 
-  var text: String { lines.joined(separator: "\n") }
+  private(set) var text: String
+  /// The removed (-) and added (+) lines.
+  private(set) var shown: [String] = []
+  private let registries: [Registry]
+  private let document: TOMLStatements
+
+  private struct Registry {
+    let name: String
+    let index: TOMLStatements.Statement
+    let provider: TOMLStatements.Statement?
+  }
+
+  /// - Throws: if the file cannot be read completely, or if a registry of the host has a form that cannot be changed.
+  init(_ text: String, _ host: NamedHost) throws(Refusal) {
+    self.text = text
+    let document = TOMLStatements(text)
+    self.document = document
+    if let line = document.badLine { throw .line(line) }
+    registries = try Self.registries(document, host)
+  }
 
   /// The line of the file that names this program as the credential provider.
-  static func line(_ words: [String]) -> String {
-    "\(key) = [\(words.map { quoted($0) }.joined(separator: ", "))]"
+  static func line(_ words: [String]) -> String { "\(key) = \(list(words))" }
+
+  private static func list(_ words: [String]) -> String {
+    "[\(words.map { quoted($0) }.joined(separator: ", "))]"
   }
 
   /// A basic string (TOML 1.0).
@@ -34,79 +56,87 @@ struct CargoSettings {
 
   /// Adds the line to each registry of the host.
   /// - Returns: false if the host has no registry, or if one of its registries has another credential provider.
-  mutating func add(_ line: String) -> Bool {
-    let tables = self.tables
-    guard !tables.isEmpty,
-      tables.allSatisfy({ table in table.provider.map { lines[$0] == line || isOwn(lines[$0]) } ?? true })
-    else { return false }
-    for table in tables.reversed() {
-      if let provider = table.provider {
-        guard lines[provider] != line else { continue }
-        shown.append("- \(lines[provider])")
-        lines[provider] = line
-      } else {
-        lines.insert(line, at: table.index + 1)
-      }
-      shown.append("+ \(line)")
+  mutating func add(_ words: [String]) throws(Refusal) {
+    guard !registries.isEmpty else { throw .noRegistry }
+    if let other = registries.first(where: { $0.provider.map { !isOwn($0) } ?? false }) {
+      throw .otherProvider(other.name)
     }
-    return true
+    var bytes = document.bytes
+    for registry in registries.sorted(by: { Self.position($0) > Self.position($1) }) {
+      if let provider = registry.provider, let value = provider.value {
+        guard document.strings(value) != words else { continue }
+        // A comment behind the value stays.
+        bytes.replaceSubrange(value, with: Array(Self.list(words).utf8))
+        let old = document.text(provider.lines.lowerBound..<value.lowerBound)
+        shown += ["- \(old)\(document.text(value))", "+ \(old)\(Self.list(words))"]
+      } else {
+        let added = document.text(registry.index.prefix) + Self.line(words)
+        let end = registry.index.lines.upperBound
+        let isComplete = bytes[..<end].last == UInt8(ascii: "\n")
+        bytes.insert(
+          contentsOf: Array((isComplete ? added + newline : newline + added).utf8), at: end)
+        shown.append("+ \(added)")
+      }
+    }
+    text = String(decoding: bytes, as: UTF8.self)
   }
 
   /// Removes the lines that ``add(_:)`` added.
   mutating func remove() {
-    for table in tables.reversed() {
-      if let provider = table.provider, isOwn(lines[provider]) {
-        shown.append("- \(lines.remove(at: provider))")
+    var bytes = document.bytes
+    let providers = registries.compactMap { $0.provider }.filter { isOwn($0) }
+    for provider in providers.sorted(by: { $0.lines.lowerBound > $1.lines.lowerBound }) {
+      var lines = provider.lines
+      shown.append("- \(document.text(lines.lowerBound..<(provider.value?.upperBound ?? lines.upperBound)))")
+      // At the end of the file, the newline before the line was added with it.
+      if bytes[lines].last != UInt8(ascii: "\n"), bytes[..<lines.lowerBound].last == UInt8(ascii: "\n") {
+        let newline = bytes[..<lines.lowerBound].suffix(2).elementsEqual("\r\n".utf8) ? 2 : 1
+        lines = (lines.lowerBound - newline)..<lines.upperBound
       }
+      bytes.removeSubrange(lines)
     }
+    text = String(decoding: bytes, as: UTF8.self)
   }
 
-  private func isOwn(_ line: String) -> Bool {
-    guard let words = Self.value(of: Self.key, in: line) else { return false }
-    let parts = words.split(separator: "\"").map { String($0) }
-    return parts.contains("credential") && parts.contains(CredentialFormat.cargo.name)
+  private var newline: String { ASCII.contains(text, "\r\n") ? "\r\n" : "\n" }
+
+  /// The position of the change for a registry.
+  private static func position(_ registry: Registry) -> Int {
+    registry.provider?.lines.lowerBound ?? registry.index.lines.upperBound
   }
 
-  /// For each registry's table, the positions of the lines for its index and for its credential provider.
-  private var tables: [(index: Int, provider: Int?)] {
-    var found: [(index: Int, provider: Int?)] = []
-    var isRegistry = false
-    var index: Int?
-    var provider: Int?
-    func end() {
-      if isRegistry, let index { found.append((index, provider)) }
-      (index, provider) = (nil, nil)
+  private func isOwn(_ provider: TOMLStatements.Statement) -> Bool {
+    guard let value = provider.value, let words = document.strings(value) else { return false }
+    return words.dropFirst().starts(with: ["credential", CredentialFormat.cargo.name])
+  }
+
+  private static func registries(
+    _ document: TOMLStatements, _ host: NamedHost
+  ) throws(Refusal) -> [Registry] {
+    let statements = document.all.filter { $0.path.first == "registries" }
+    var found: [Registry] = []
+    for index in statements where index.path.count == 3 && index.path[2] == "index" {
+      guard let value = index.value, let url = document.string(value), isOf(host, url) else { continue }
+      let name = index.path[1]
+      let own = statements.filter { $0.path.count > 1 && $0.path[1] == name && !$0.isArray }
+      let keys = own.map { ($0.value == nil ? "header " : "") + $0.path.joined(separator: "\n") }
+      guard Set(keys).count == keys.count else { throw .form(name) }
+      found.append(
+        Registry(
+          name: name, index: index, provider: own.first { $0.path == ["registries", name, key] }))
     }
-    for (number, line) in lines.enumerated() {
-      let text = line.drop { $0 == " " || $0 == "\t" }
-      if text.hasPrefix("[") {
-        end()
-        isRegistry = text.hasPrefix("[registries.")
-      } else if let url = Self.value(of: "index", in: line), isOfHost(url) {
-        index = number
-      } else if Self.value(of: Self.key, in: line) != nil {
-        provider = number
-      }
+    for inline in statements where inline.path.count < 3 {
+      guard let value = inline.value, document.bytes[value.lowerBound] == UInt8(ascii: "{"),
+        value.contains(where: { document.bytes[$0..<value.upperBound].starts(with: host.host.text.utf8) })
+      else { continue }
+      throw .form(inline.path.last ?? "")
     }
-    end()
     return found
   }
 
-  private func isOfHost(_ quotedURL: String) -> Bool {
-    guard let request = quotedURL.split(separator: quotedURL.hasPrefix("'") ? "'" : "\"").first else {
-      return false
-    }
-    guard let target = CargoRequest.target(String(request)) else { return false }
+  private static func isOf(_ host: NamedHost, _ url: String) -> Bool {
+    guard let target = CargoRequest.target(url) else { return false }
     if case .allowed = CredentialHosts(named: [host]).answer(target) { return true }
     return false
-  }
-
-  /// The text after `key =`; nil for another line.
-  private static func value(of key: String, in line: String) -> String? {
-    let text = line.drop { $0 == " " || $0 == "\t" }
-    guard text.hasPrefix(key) else { return nil }
-    let rest = text.dropFirst(key.count).drop { $0 == " " || $0 == "\t" }
-    guard rest.hasPrefix("=") else { return nil }
-    return String(rest.dropFirst().drop { $0 == " " || $0 == "\t" })
   }
 }

@@ -126,40 +126,6 @@ extension SetupTool {
     return try request.path(folder.map { "\($0)/config.json" }, ".docker/config.json")
   }
 
-  /// Cargo, for each registry of its configuration that is at the host.
-  static let cargo = SetupTool(
-    name: "cargo", summary: "Make Cargo get the token for a registry that its configuration names.",
-    hasCommandLine: true,
-    add: { request throws(Failure) in
-      let path = try cargoFile(request)
-      let old = try SetupFile.read(path)
-      let line = CargoSettings.line(request.helper("cargo"))
-      var settings = CargoSettings(old ?? "", request.host)
-      guard settings.add(line) else {
-        throw Failure(
-          .failed,
-          "\(path) names no registry of \(request.host.text), or one with another credential-provider",
-          advice: "Write this into [registries.NAME], below its index: \(line)")
-      }
-      guard !settings.shown.isEmpty else { return SetupPlan() }
-      return SetupPlan(
-        steps: [.write(.init(path: path, old: old, new: settings.text, shown: settings.shown))])
-    },
-    remove: { request throws(Failure) in
-      let path = try cargoFile(request)
-      guard let old = try SetupFile.read(path) else { return SetupPlan() }
-      var settings = CargoSettings(old, request.host)
-      settings.remove()
-      guard !settings.shown.isEmpty else { return SetupPlan() }
-      return SetupPlan(
-        steps: [.write(.init(path: path, old: old, new: settings.text, shown: settings.shown))])
-    })
-
-  private static func cargoFile(_ request: SetupRequest) throws(Failure) -> String {
-    let folder = Environment.process["CARGO_HOME"]
-    return try request.path(folder.map { "\($0)/config.toml" }, ".cargo/config.toml")
-  }
-
   /// Terraform and OpenTofu: they have only one helper for all hosts, so the profile names the hosts.
   static let terraform = SetupTool(
     name: "terraform", summary: "Make Terraform get the token for a host.",
