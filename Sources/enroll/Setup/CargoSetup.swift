@@ -50,10 +50,11 @@ extension SetupTool {
       case .otherProvider(let name): "its registry \(Shown.text(name)) has another credential-provider"
       case .form(let name): "its \(Shown.text(name)) is in braces, or is set twice"
       }
+    let line = CargoSettings.line(request.helper("cargo"))
     return Failure(
       .failed, "\(path) is not changed: \(text)",
       advice: advice
-        ?? "Write this into [registries.NAME], below its index: \(CargoSettings.line(request.helper("cargo")))"
+        ?? "Write this into [registries.NAME], below its index: \(line)"
     )
   }
 

@@ -79,6 +79,9 @@ struct ProfileSetup {
       || others.contains { $0.formats.contains(format) }
   }
 
+  /// Another profile that names the host for this format.
+  var otherProfile: String? { others.first { names($0) }?.profile }
+
   /// Whether the entry is for this host, however its port is written.
   private func names(_ entry: ProfileHost) -> Bool {
     entry.formats.contains(format) && entry.host.isSamePlace(as: host)

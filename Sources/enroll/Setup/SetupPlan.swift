@@ -70,7 +70,10 @@ struct SetupPlan: Equatable {
         try Folders.make(Folders.parent(of: path))
         guard symlink(target, path) == 0 else {
           throw Failure(
-            .failed, "\(path) cannot be made: \(SystemError.message(enroll_posix_errno()))")
+            .failed,
+            "\(path) cannot be made: \(SystemError.message(enroll_posix_errno())); "
+              + (index == 0 ? "nothing is changed" : "what was shown before it is done"),
+            advice: "Run the command again, which does the rest.")
         }
       case .unlink(let path): unlink(path)
       }
@@ -132,6 +135,15 @@ enum SetupFile {
     return lstat(path, &status) == 0
   }
 
+  /// The names in a folder; none if it cannot be read.
+  static func names(in path: String) -> [String] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) { names.append(String(cString: enroll_posix_entry_name(entry))) }
+    return names.sorted()
+  }
+
   /// The target of a symbolic link; nil if the path is not a link.
   static func linkTarget(_ path: String) -> String? {
     var letters = [CChar](repeating: 0, count: 4096)
@@ -165,8 +177,13 @@ enum OwnProgram {
 
   /// The path of a program in PATH.
   static func inPath(_ name: String) -> String? {
-    folders.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+    folders.map { "\($0)/\(name)" }.first { isProgram($0) }
   }
+
+  static func isProgram(_ path: String) -> Bool { SetupFile.isFile(path) && access(path, X_OK) == 0 }
+
+  /// Whether the path is a link to this program.
+  static func isLink(_ path: String) -> Bool { SetupFile.linkTarget(path) == self.path }
 
   static var folders: [String] {
     (Environment.process["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map { String($0) }

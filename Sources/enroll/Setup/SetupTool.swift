@@ -55,12 +55,26 @@ struct SetupRequest {
     return "\(home)/\(below)"
   }
 
-  /// Adds a link to this program under the name that a tool starts, unless a program with this name exists.
-  func link(_ path: String, isThere: Bool, _ plan: inout SetupPlan) {
-    guard !isThere else { return }
-    plan.steps.append(.link(path: path, to: OwnProgram.path))
+  /// Adds a link to this program under the name that a tool starts, unless there is a program with this name.
+  /// - Parameter found: a program with this name in PATH.
+  /// - Throws: `.failed` if the path is something else, which the tool cannot start.
+  func link(_ path: String, found: String?, _ plan: inout SetupPlan) throws(Failure) {
+    if let present = found ?? (OwnProgram.isProgram(path) ? path : nil) {
+      if SetupFile.realPath(present) != SetupFile.realPath(OwnProgram.path) {
+        plan.notes.append(
+          "\(present) is there, and is not a link to \(OwnProgram.path). It has to start enroll.")
+      }
+    } else if !SetupFile.exists(path) {
+      plan.steps.append(.link(path: path, to: OwnProgram.path))
+    } else if SetupFile.linkTarget(path) != nil, SetupFile.realPath(path) == nil {
+      plan.steps += [.unlink(path), .link(path: path, to: OwnProgram.path)]
+    } else {
+      throw Failure(
+        .failed, "\(path) is not a program that can be started: nothing is changed",
+        advice: "Remove it, and run the command again, which puts a link to enroll there.")
+    }
     let folder = Folders.parent(of: path)
-    if folder.hasSuffix("/bin"), !OwnProgram.folders.contains(folder) {
+    if found == nil, folder.hasSuffix("/bin"), !OwnProgram.folders.contains(folder) {
       plan.notes.append("\(folder) is not in PATH: add it, or the tool does not find the link.")
     }
   }
@@ -78,8 +92,7 @@ extension SetupTool {
       var plan = SetupPlan()
       if let step = try request.profile("docker").added() { plan.steps.append(step) }
       let link = try request.path(nil, ".local/bin/\(dockerProgram)")
-      request.link(
-        link, isThere: OwnProgram.inPath(dockerProgram) != nil || SetupFile.exists(link), &plan)
+      try request.link(link, found: OwnProgram.inPath(dockerProgram), &plan)
       let byHand = JSON.object([("credHelpers", .object([(request.host.text, .string(OwnProgram.name))]))])
         .text
       guard var text = MemberText(old ?? "{}"),
@@ -97,17 +110,24 @@ extension SetupTool {
     remove: { request throws(Failure) in
       var plan = SetupPlan()
       let path = try dockerFile(request)
-      if let old = try SetupFile.read(path), var text = MemberText(old) {
+      let profile = request.profile("docker")
+      let other = profile.otherProfile
+      if let other {
+        plan.notes.append(
+          "The profile \(other) names \(request.host.text), so \(path) stays: "
+            + "--profile \(other) removes that."
+        )
+      }
+      if other == nil, let old = try SetupFile.read(path), var text = MemberText(old) {
         let keys = (text.json["credHelpers"]?.object?.members ?? []).filter { member in
           member.value.string == OwnProgram.name && request.host.isSamePlace(as: NamedHost(member.key))
         }.map { $0.key }
         for key in keys { text.remove(key, in: "credHelpers") }
         if !keys.isEmpty { plan.steps.append(dockerChange(path, old, text.text, "-", keys)) }
       }
-      let profile = request.profile("docker")
       if let step = try profile.removed() { plan.steps.append(step) }
       let link = try request.path(nil, ".local/bin/\(dockerProgram)")
-      if try !profile.isNeeded(), isOwnLink(link) { plan.steps.append(.unlink(link)) }
+      if try !profile.isNeeded(), OwnProgram.isLink(link) { plan.steps.append(.unlink(link)) }
       return plan
     })
 
@@ -125,58 +145,4 @@ extension SetupTool {
     let folder = Environment.process["DOCKER_CONFIG"]
     return try request.path(folder.map { "\($0)/config.json" }, ".docker/config.json")
   }
-
-  /// Terraform and OpenTofu: they have only one helper for all hosts, so the profile names the hosts.
-  static let terraform = SetupTool(
-    name: "terraform", summary: "Make Terraform get the token for a host.",
-    add: { request throws(Failure) in
-      let path = try terraformFile(request)
-      let old = try SetupFile.read(path)
-      var plan = SetupPlan()
-      if let step = try request.profile("terraform").added() { plan.steps.append(step) }
-      let link = try request.path(nil, terraformProgram)
-      request.link(link, isThere: SetupFile.exists(link), &plan)
-      if lines(old ?? "").contains(terraformBlock) { return plan }
-      guard !ASCII.contains(old ?? "", "credentials_helper") else {
-        throw Failure(
-          .failed, "\(path) is not changed: it has a credentials_helper, and Terraform takes one",
-          advice: "Write this instead of it: \(terraformBlock)")
-      }
-      let begin = old.map { $0.isEmpty || $0.hasSuffix("\n") ? $0 : $0 + "\n" } ?? ""
-      plan.steps.append(
-        .write(
-          .init(path: path, old: old, new: begin + terraformBlock + "\n", shown: ["+ \(terraformBlock)"])))
-      return plan
-    },
-    remove: { request throws(Failure) in
-      var plan = SetupPlan()
-      let profile = request.profile("terraform")
-      if let step = try profile.removed() { plan.steps.append(step) }
-      guard try !profile.isNeeded() else { return plan }
-      let path = try terraformFile(request)
-      if let old = try SetupFile.read(path) {
-        let new = lines(old).filter { $0 != terraformBlock }.joined(separator: "\n")
-        if new != old {
-          plan.steps.append(.write(.init(path: path, old: old, new: new, shown: ["- \(terraformBlock)"])))
-        }
-      }
-      let link = try request.path(nil, terraformProgram)
-      if isOwnLink(link) { plan.steps.append(.unlink(link)) }
-      return plan
-    })
-
-  private static let terraformProgram = ".terraform.d/plugins/terraform-credentials-enroll"
-  private static let terraformBlock = "credentials_helper \"enroll\" {}"
-
-  private static func lines(_ text: String) -> [String] {
-    text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      .map { String(decoding: $0, as: UTF8.self) }
-  }
-
-  private static func terraformFile(_ request: SetupRequest) throws(Failure) -> String {
-    try request.path(Environment.process["TF_CLI_CONFIG_FILE"], ".terraformrc")
-  }
-
-  /// Whether the path is a link to this program.
-  private static func isOwnLink(_ path: String) -> Bool { SetupFile.linkTarget(path) == OwnProgram.path }
 }

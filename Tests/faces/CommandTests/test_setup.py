@@ -252,6 +252,34 @@ class Setup(SetupCase):
         self.configure("work")
         self.assertIn("the profile default names", self.set_up("docker", HOST, "--profile", "work", "--yes", status=2)[1])
 
+    def test_the_name_that_docker_starts(self):
+        link = self.home / ".local/bin/docker-credential-enroll"
+        link.parent.mkdir(parents=True)
+        self.environment["PATH"] += f":{link.parent}"
+        link.write_text("text")
+        self.assertIn("is not a program", self.set_up("docker", HOST, "--yes", status=1)[1])
+        self.assertEqual(link.read_text(), "text")
+        self.assertIsNone(self.hosts())
+        link.unlink()
+        link.mkdir()
+        self.assertIn("is not a program", self.set_up("docker", HOST, "--yes", status=1)[1])
+        link.rmdir()
+        link.symlink_to("/nonexistent/enroll")
+        self.assertDone("docker", HOST)
+        self.assertIn(self.token(), self.run_program(link, "get", given=HOST)[0])
+        link.unlink()
+        self.script(link.name, "exit 1", link.parent)
+        for _ in "ab":
+            self.assertIn("has to start enroll", self.set_up("docker", HOST, "--yes")[1])
+
+    def test_what_another_profile_needs_stays(self):
+        self.configure("work")
+        self.set_up("docker", HOST, "--yes")
+        self.assertIn("The profile default names", self.set_up("docker", HOST, "--remove", "--profile", "work", "--yes")[1])
+        self.assertEqual(json.loads((self.home / ".docker/config.json").read_text()), {"credHelpers": {HOST: "enroll"}})
+        self.assertDone("docker", HOST, "--remove")
+        self.assertEqual(json.loads((self.home / ".docker/config.json").read_text()), {})
+
     def test_cargo(self):
         settings = self.home / ".cargo/config.toml"
         settings.parent.mkdir()
@@ -265,25 +293,6 @@ class Setup(SetupCase):
         self.assertIn("credential-provider = ", self.set_up("cargo", "third.example", status=1)[1])
         settings.write_text(text.replace("[net]", 'credential-provider = "cargo:token"\n[net]'))
         self.set_up("cargo", HOST, "--yes", status=1)
-
-    @unittest.skipUnless(shutil.which("terraform"), "Terraform is not installed")
-    def test_terraform(self):
-        server, host = self.serve("Bearer", encrypted=True)
-        (server.folder / ".well-known/terraform.json").mkdir(parents=True)
-        (server.folder / ".well-known/terraform.json/index").write_text('{"modules.v1":"/v1/"}')
-        settings = self.home / ".terraformrc"
-        settings.write_text("disable_checkpoint = true")
-        self.assertDone("terraform", host)
-        self.assertEqual(self.hosts(), [{"host": host, "for": ["terraform"]}])
-        (self.home / "main.tf").write_text(f'module "c" {{\n  source  = "{host}/a/b/c"\n  version = "1.0.0"\n}}\n')
-        self.run_program("terraform", "init", "-no-color", status=1, SSL_CERT_FILE=str(self.home / "certificate.pem"))
-        self.assertIn("Bearer", [scheme for _, scheme, _ in server.seen])
-        self.assertDone("terraform", host, "--remove")
-        self.assertEqual(settings.read_text(), "disable_checkpoint = true\n")
-        self.assertFalse((self.home / ".terraform.d/plugins/terraform-credentials-enroll").is_symlink())
-        settings.write_text('credentials_helper "other" {}\n')
-        self.assertIn("Terraform takes one", self.set_up("terraform", host, "--yes", status=1)[1])
-        self.assertIsNone(self.hosts())
 
     @unittest.skipUnless(shutil.which("kubectl"), "kubectl is not installed")
     def test_kubectl(self):
