@@ -16,9 +16,12 @@ struct CargoSettings {
     case form(String)
   }
 
-  private(set) var text: String
-  /// The removed (-) and added (+) lines.
-  private(set) var shown: [String] = []
+  struct Change {
+    let text: String
+    /// The removed (-) and added (+) lines.
+    var shown: [String] = []
+  }
+
   private let registries: [Registry]
   private let document: TOMLStatements
 
@@ -30,7 +33,6 @@ struct CargoSettings {
 
   /// - Throws: if the file cannot be read completely, or if a registry of the host has a form that cannot be changed.
   init(_ text: String, _ host: NamedHost) throws(Refusal) {
-    self.text = text
     let document = TOMLStatements(text)
     self.document = document
     if let line = document.badLine { throw .line(line) }
@@ -56,12 +58,13 @@ struct CargoSettings {
 
   /// Adds the line to each registry of the host.
   /// - Returns: false if the host has no registry, or if one of its registries has another credential provider.
-  mutating func add(_ words: [String]) throws(Refusal) {
+  func adding(_ words: [String]) throws(Refusal) -> Change {
     guard !registries.isEmpty else { throw .noRegistry }
     if let other = registries.first(where: { $0.provider.map { !isOwn($0) } ?? false }) {
       throw .otherProvider(other.name)
     }
     var bytes = document.bytes
+    var shown: [String] = []
     for registry in registries.sorted(by: { Self.position($0) > Self.position($1) }) {
       if let provider = registry.provider, let value = provider.value {
         guard document.strings(value) != words else { continue }
@@ -78,12 +81,13 @@ struct CargoSettings {
         shown.append("+ \(added)")
       }
     }
-    text = String(decoding: bytes, as: UTF8.self)
+    return Change(text: String(decoding: bytes, as: UTF8.self), shown: shown)
   }
 
-  /// Removes the lines that ``add(_:)`` added.
-  mutating func remove() {
+  /// The file without the lines that ``adding(_:)`` added.
+  func removing() -> Change {
     var bytes = document.bytes
+    var shown: [String] = []
     let providers = registries.compactMap { $0.provider }.filter { isOwn($0) }
     for provider in providers.sorted(by: { $0.lines.lowerBound > $1.lines.lowerBound }) {
       var lines = provider.lines
@@ -95,10 +99,12 @@ struct CargoSettings {
       }
       bytes.removeSubrange(lines)
     }
-    text = String(decoding: bytes, as: UTF8.self)
+    return Change(text: String(decoding: bytes, as: UTF8.self), shown: shown)
   }
 
-  private var newline: String { ASCII.contains(text, "\r\n") ? "\r\n" : "\n" }
+  private var newline: String {
+    ASCII.contains(document.text(0..<document.bytes.count), "\r\n") ? "\r\n" : "\n"
+  }
 
   /// The position of the change for a registry.
   private static func position(_ registry: Registry) -> Int {

@@ -10,26 +10,23 @@ extension SetupTool {
       let path = try cargoFile(request)
       let old = try SetupFile.read(path)
       let words = request.helper("cargo")
-      var settings = try cargoSettings(old ?? "", path, request)
-      do throws(CargoSettings.Refusal) { try settings.add(words) } catch {
+      let settings = try cargoSettings(old ?? "", path, request)
+      do throws(CargoSettings.Refusal) { return plan(path, old, try settings.adding(words)) } catch {
         throw refusal(error, path, request)
       }
-      return plan(path, old, settings)
     },
     remove: { request throws(Failure) in
       let path = try cargoFile(request)
       guard let old = try SetupFile.read(path) else { return SetupPlan() }
       let advice: Advice =
         "Remove this line by hand, if it is there: \(CargoSettings.line(request.helper("cargo")))"
-      var settings = try cargoSettings(old, path, request, advice)
-      settings.remove()
-      return plan(path, old, settings)
+      return plan(path, old, try cargoSettings(old, path, request, advice).removing())
     })
 
-  private static func plan(_ path: String, _ old: String?, _ settings: CargoSettings) -> SetupPlan {
-    guard !settings.shown.isEmpty else { return SetupPlan() }
+  private static func plan(_ path: String, _ old: String?, _ change: CargoSettings.Change) -> SetupPlan {
+    guard !change.shown.isEmpty else { return SetupPlan() }
     return SetupPlan(
-      steps: [.write(.init(path: path, old: old, new: settings.text, shown: settings.shown))])
+      steps: [.write(.init(path: path, old: old, new: change.text, shown: change.shown))])
   }
 
   private static func cargoSettings(

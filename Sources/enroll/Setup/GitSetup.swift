@@ -12,8 +12,15 @@ extension SetupTool {
     add: { request throws(Failure) in
       let settings = try GitSettings(request)
       guard settings.effective != [settings.helper] else { return SetupPlan() }
-      var plan = SetupPlan(steps: settings.own.isEmpty ? [] : [settings.removal])
+      var plan = SetupPlan(steps: settings.removal)
       plan.steps += settings.addition
+      if let other = settings.later {
+        throw Failure(
+          .failed,
+          "GIT_CONFIG_COUNT or GIT_CONFIG_PARAMETERS names a helper, \(ShellWord.quoted(other)), "
+            + "and git would give it the token: nothing is changed",
+          advice: "Unset these variables, and run the command again.")
+      }
       // Somebody has chosen the other helper for exactly this host, so only that person decides.
       if let other = settings.others.first {
         throw Failure(
@@ -29,13 +36,6 @@ extension SetupTool {
             + "nothing is changed",
           advice: "Run this, and then the command again: git config --global --unset-all \(key) '^$'")
       }
-      if let other = settings.later {
-        throw Failure(
-          .failed,
-          "GIT_CONFIG_COUNT or GIT_CONFIG_PARAMETERS names a helper, \(ShellWord.quoted(other)), "
-            + "and git would give it the token: nothing is changed",
-          advice: "Unset these variables, and run the command again.")
-      }
       if let other = settings.local {
         plan.notes.append(
           "The repository in this folder names a helper of its own, \(ShellWord.quoted(other)): "
@@ -45,7 +45,7 @@ extension SetupTool {
     },
     remove: { request throws(Failure) in
       let settings = try GitSettings(request)
-      var plan = SetupPlan(steps: settings.own.isEmpty ? [] : [settings.removal])
+      var plan = SetupPlan(steps: settings.removal)
       if settings.hasDraft {
         plan.steps.append(.run(["git", "config", "--global", "--remove-section", settings.draft]))
       }
@@ -70,17 +70,17 @@ private struct GitSettings {
   let key: String
   /// The value that names this program as the helper.
   let helper: String
-  /// The helpers in the user's own file for exactly this URL. An empty one counts only beside one of this program.
-  let own: [String]
   let hasDraft: Bool
   private let url: String
   private let entries: [Entry]
-  /// The values in the user's own file, and the file.
+  /// The helpers in the user's own file for exactly this host.
   private let present: [Entry]
 
   private struct Entry {
     let scope: String
     let origin: String
+    /// The section as it is written: `credential.URL`.
+    let section: String
     let match: GitSection.Match
     let value: String
 
@@ -104,7 +104,8 @@ private struct GitSettings {
       return stride(from: 0, to: parts.count - 2, by: 3).map { at in
         let pair = parts[at + 2].split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         return Entry(
-          scope: parts[at], origin: parts[at + 1], match: section.match(String(pair[0])),
+          scope: parts[at], origin: parts[at + 1], section: String(pair[0].dropLast(".helper".count)),
+          match: section.match(String(pair[0])),
           value: pair.count > 1 ? String(pair[1]) : "")
       }
     }
@@ -112,8 +113,6 @@ private struct GitSettings {
     let list = ["--null", "--show-scope", "--show-origin", "--get-regexp"]
     entries = try read(["git", "config"] + list + [pattern])
     present = try read(["git", "config", "--global"] + list + [pattern]).filter { $0.match == .exact }
-    let isOwn = present.contains { Self.isOwn($0.value) }
-    own = present.map { $0.value }.filter { isOwn && ($0.isEmpty || Self.isOwn($0)) }
     hasDraft = try !Self.output([
       "git", "config", "--global", "--null", "--get-all", "\(Self.draft(url)).helper",
     ]).isEmpty
@@ -146,7 +145,7 @@ private struct GitSettings {
 
   /// Whether somebody else's empty helper is for exactly this host.
   var isEmptied: Bool {
-    own.isEmpty && present.contains { $0.value.isEmpty }
+    present.contains { $0.value.isEmpty } && !present.contains { Self.isOwn($0.value) }
   }
 
   /// A helper that git reads after all files.
@@ -177,16 +176,30 @@ private struct GitSettings {
     ].map { .run(["git", "config", "--global"] + $0) }
   }
 
-  /// Removes the helpers in one command, so that none of them stays alone. The empty helper stays if somebody has added
-  /// another helper behind it, because it also applies to that helper.
-  var removal: SetupPlan.Step {
-    var names: [String] = []
-    for value in own where !value.isEmpty && !names.contains(value) { names.append(value) }
-    let pattern = names.map { Self.escaped($0) }.joined(separator: "|")
-    let behind = present.drop { !Self.isOwn($0.value) }
-    let isEmptyToo = own.contains("") && behind.allSatisfy { $0.value.isEmpty || Self.isOwn($0.value) }
-    return .run(
-      ["git", "config", "--global", "--unset-all", "\(key).helper", "^(\(pattern))\(isEmptyToo ? "?" : "")$"])
+  /// Removes the helpers of a section in one command, so that none of them stays alone. The empty helper stays if
+  /// somebody has added another helper behind it, because it also applies to that helper.
+  var removal: [SetupPlan.Step] {
+    var sections: [String] = []
+    for entry in present where Self.isOwn(entry.value) && !sections.contains(entry.section) {
+      sections.append(entry.section)
+    }
+    return sections.map { section in
+      let entries = present.filter { $0.section == section }
+      var names: [String] = []
+      for entry in entries where Self.isOwn(entry.value) && !names.contains(entry.value) {
+        names.append(entry.value)
+      }
+      let pattern = names.map { Self.escaped($0) }.joined(separator: "|")
+      let behind = entries.drop { !Self.isOwn($0.value) }
+      let isEmptyToo =
+        entries.contains { $0.value.isEmpty }
+        && behind.allSatisfy { $0.value.isEmpty || Self.isOwn($0.value) }
+      return .run(
+        [
+          "git", "config", "--global", "--unset-all", "\(section).helper",
+          "^(\(pattern))\(isEmptyToo ? "?" : "")$",
+        ])
+    }
   }
 
   /// The text as a POSIX extended regular expression.

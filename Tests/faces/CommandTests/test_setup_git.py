@@ -86,6 +86,8 @@ class SetupGit(SetupCase):
         later = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "credential.helper", "GIT_CONFIG_VALUE_0": "store"}
         self.environment.update(later)
         self.assertIn("GIT_CONFIG_COUNT", self.set_up("git", HOST, "--yes", status=1)[1])
+        self.environment["GIT_CONFIG_KEY_0"] = f"{KEY}.helper"
+        self.assertIn("GIT_CONFIG_COUNT", self.set_up("git", HOST, "--yes", status=1)[1])
         for name in later:
             del self.environment[name]
         # A helper that is only for the repository in this folder is mentioned.
@@ -131,6 +133,14 @@ class SetupGit(SetupCase):
         self.assertIn("turns all helpers off", said)
         self.assertEqual(self.set_up("git", HOST, "--remove", "--yes")[0], "")
         self.assertEqual(self.settings.read_text(), before)
+
+    def test_another_spelling_of_the_host_is_the_same_host(self):
+        for host in (HOST.upper(), f"{HOST}:443"):
+            self.assertDone("git", host)
+            self.assertDone("git", HOST)
+            self.assertOnlyOwn()
+            self.assertDone("git", host, "--remove")
+            self.assertEqual(self.settings.read_text(), "")
 
     def test_it_sees_what_git_sees(self):
         # Another file has the section already.

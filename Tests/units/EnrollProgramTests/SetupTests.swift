@@ -95,15 +95,72 @@ struct SetupTests {
     ])
   func registries(_ before: String, _ isFound: Bool) throws {
     let host = try #require(NamedHost("c.example"))
-    var settings = CargoSettings(before, host)
-    let line = CargoSettings.line(["enroll", "credential", "cargo", "--username", #"a"\b"#])
-    #expect(line == #"credential-provider = ["enroll", "credential", "cargo", "--username", "a\"\\b"]"#)
-    let isAdded = settings.add(line)
-    #expect(isAdded == isFound)
-    #expect((settings.text != before) == isFound)
-    if isFound {
-      settings.remove()
-      #expect(settings.text == before)
+    let words = ["enroll", "credential", "cargo", "--username", #"a"\b"#]
+    #expect(
+      CargoSettings.line(words)
+        == #"credential-provider = ["enroll", "credential", "cargo", "--username", "a\"\\b"]"#)
+    do throws(CargoSettings.Refusal) {
+      let change = try CargoSettings(before, host).adding(words)
+      #expect(isFound && change.text != before)
+      let again = try CargoSettings(change.text, host)
+      #expect(try again.adding(words).text == change.text)
+      #expect(again.removing().text == before)
+    } catch {
+      #expect(!isFound)
     }
+  }
+
+  @Test("the statements of a TOML document have their keys, and their strings")
+  func statements() throws {
+    let text = """
+      # [no]
+      a . "b\\u002e" = 'c' # x
+      [t.'u v']
+      s = [ "1", # ]
+        '2', ]
+      d = 1979-05-27 07:32:00
+      [[l]]
+      m = \"\"\"
+      [x]
+      y = 1\\\"\"\"\"
+      z = {k = "}"}
+
+      """
+    let document = TOMLStatements(text)
+    #expect(document.badLine == nil)
+    #expect(
+      document.all.map { $0.path } == [
+        ["a", "b."], ["t", "u v"], ["t", "u v", "s"], ["t", "u v", "d"], ["l"], ["l", "m"], ["l", "z"],
+      ])
+    let values = document.all.compactMap { $0.value }
+    #expect(document.string(values[0]) == "c")
+    #expect(document.strings(values[1]) == ["1", "2"])
+    #expect(document.text(values[2]) == "1979-05-27 07:32:00")
+    #expect(document.all.map { document.text($0.lines) }.joined() == String(text.dropFirst(7)))
+  }
+
+  @Test(
+    "the line that is not TOML is found",
+    arguments: [
+      ("a = 1\nb\n", 2), ("a = 1\n[b\n", 2), ("a = \"\n", 1), ("a = [\n1\n", 1), ("a = ]\n", nil),
+      ("= 1\n", 1),
+      ("a = '''\n", 1), ("a = 'b' c\n", 1), ("\n\n[[a]\n", 3), ("a.b. = 1", 1), ("", nil),
+      ("\r\n#\r\na = 1\r\n", nil),
+    ])
+  func badLine(_ text: String, _ line: Int?) { #expect(TOMLStatements(text).badLine == line) }
+
+  @Test(
+    "the items of an HCL document are found, and the line that cannot be read",
+    arguments: [
+      ("a = 1\n# b\nc \"d\" { }\n", ["a", "c d"], nil),
+      ("/* x { */ a {\n b = <<E\n}\nE\n} // y", ["a"], nil),
+      ("a = [\n \"]\", # ]\n]\nb = {\n}", ["a", "b"], nil),
+      ("a {", [], 1), ("a = 1\n}", ["a"], 2), ("a\n/*", [], 1), ("{}", [], 1), ("a = \"b\n", [], 1),
+      ("a = <<E\nF", [], 1),
+    ])
+  func items(_ text: String, _ words: [String], _ line: Int?) {
+    let document = HCLItems(text)
+    #expect(document.all.map { $0.words.joined(separator: " ") } == words)
+    #expect(document.badLine == line)
   }
 }
