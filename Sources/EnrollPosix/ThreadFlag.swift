@@ -1,5 +1,6 @@
-// Thread-local values that are set while a body runs. A flag marks a host's callback, so that the library recognizes
-// calls that the callback makes (R41). A number is the address of the limits of the thread's current call.
+// Thread-local values that are set while a closure runs: flags and numbers. A flag marks a host's callback,
+// so that the library recognizes calls that the callback makes (R41). A number is used as a pointer to the
+// limits of the thread's current call.
 
 import CPosix
 

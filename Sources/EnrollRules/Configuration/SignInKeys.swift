@@ -1,4 +1,4 @@
-// The keys of a configuration for a sign-in, its page, and development.
+// The configuration keys that concern a sign-in, the return page, and development.
 
 import EnrollCrypto
 

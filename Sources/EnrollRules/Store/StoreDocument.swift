@@ -6,11 +6,17 @@ package import EnrollJSON
 
 /// One account on disk: its record, its lineage, and its name, which the file's name does not show.
 public struct AccountDocument: Equatable, Sendable {
-  /// A document has either `record`, or `pin` and `sealedRecord`; an upgrade step must handle both kinds. A record
-  /// under a PIN is a document of its own, which is upgraded when the PIN opens it. Version 2 of the form has no
-  /// nonces. It also does not store: whether a refusal is repeated; which access token resource servers reject; when a
-  /// refresh token expires; which refresh tokens were sent; whether the provider narrows sessions, refuses offline
-  /// access or wants consent for it; which transaction brought the tokens that wait for confirmation.
+  /// A document has either `record`, or `pin` and `sealedRecord`; an upgrade step must handle both kinds. A
+  /// record under a PIN is not upgraded together with its document, but later, when the PIN opens it.
+  ///
+  /// Version 2 of the form does not store:
+  /// - nonces
+  /// - whether a refusal is repeated
+  /// - whether resource servers reject the access token
+  /// - when a refresh token expires
+  /// - which refresh tokens were sent
+  /// - whether the provider narrows sessions, refuses offline access, or wants consent for offline access
+  /// - which transaction brought the tokens that wait for confirmation
   package static let form = StoreForm<JSONObject>(
     "account", newest: 3, [AccountForms.provenIDTokens, { .success($0) }])
 

@@ -94,8 +94,8 @@ public struct Expiry: Equatable, Sendable {
     return expiresAt.since(moment.wall) > lifetimeSeconds
   }
 
-  /// Whether the monotonic clock decides: it belongs to the boot in which the token was received, and has not
-  /// gone back before that time.
+  /// Whether the monotonic clock decides. It does in the boot in which the token was received, unless it
+  /// shows an earlier time than when the token was received.
   private func isTold(by moment: Moment) -> Bool {
     moment.bootID == bootID && moment.instant.advanced(bySeconds: lifetimeSeconds) >= deadline
   }

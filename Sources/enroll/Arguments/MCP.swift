@@ -164,7 +164,7 @@ struct MCP: EnrollCommand {
     var login = own
     if !sendsResource { login.add("--set", "resourceParameter=none") }
     for parameter in parameters { login.add("--set", "authorizeParameters.\(parameter)") }
-    login.add("--prompt", values[Self.prompt]?.rawValue)
+    if let prompt = values[Self.prompt] { login.add("--set", "prompt=\(prompt.rawValue)") }
     options.signInWords = login.list
     self.options = options
     isCheck = values[Self.checks]

@@ -33,6 +33,9 @@ struct SignInArguments {
   /// An option for the sign-in that a bridge or `--login` starts.
   private static let openAgainOption = Parameter.option(
     "open-again", value: "path", help: "Open the browser's tab again when this file appears.", isHidden: true)
+  /// For a sign-in that a bridge starts.
+  private static let dropWaiting = Parameter.flag(
+    "drop-waiting", help: "Drop an earlier sign-in that waits for an answer.", isHidden: true)
   private static let anotherClient = Parameter.flag(
     "register-again",
     help: "With --resource: register again, because the provider has forgotten the client.")
@@ -41,7 +44,7 @@ struct SignInArguments {
     [
       browserless.argument, confirmed.argument, anew.argument, address.argument, promptWord.argument,
       connectionName.argument, scope.argument, redirectHint.argument, anotherClient.argument,
-      browserQuestion.argument, openAgainOption.argument,
+      browserQuestion.argument, openAgainOption.argument, dropWaiting.argument,
     ] + ProviderArguments.arguments
 
   let noBrowser: Bool
@@ -54,6 +57,8 @@ struct SignInArguments {
   let redirectHintSeconds: Int64
   let registerAgain: Bool
   let asksInBrowser: Bool
+  /// Whether an earlier sign-in that waits for the user's answer is dropped: the user of a bridge cannot answer it.
+  let dropsWaiting: Bool
   /// The path of the file that asks for the tab to be opened again.
   private let openAgainFile: String?
   let provider: ProviderArguments
@@ -70,6 +75,7 @@ struct SignInArguments {
     registerAgain = values[Self.anotherClient]
     asksInBrowser = values[Self.browserQuestion]
     openAgainFile = values[Self.openAgainOption]
+    dropsWaiting = values[Self.dropWaiting]
     provider = try ProviderArguments(values)
     if registerAgain, provider.resource == nil { throw UsageError("--register-again needs --resource.") }
     if registerAgain, provider.clientID != nil {

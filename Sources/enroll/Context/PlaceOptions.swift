@@ -48,8 +48,12 @@ struct PlaceOptions {
     static let list = allCases.map { $0.rawValue }.joined(separator: ", ")
   }
 
-  /// Whether the user named the configuration.
-  var namesConfiguration: Bool { resource == nil && (config != nil || profile != nil) }
+  /// Whether the user named the configuration, on the command line or in the environment.
+  func namesConfiguration(_ environment: Environment = .process) -> Bool {
+    guard resource == nil else { return false }
+    return config != nil || profile != nil || environment["ENROLL_CONFIG"] != nil
+      || environment["ENROLL_PROFILE"] != nil
+  }
 
   /// Why the options do not fit together; nil if they do.
   var complaint: String? {

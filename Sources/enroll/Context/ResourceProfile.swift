@@ -71,8 +71,7 @@ extension PlaceOptions {
   func at(
     _ resource: String?, mustExist: Bool, _ environment: Environment = .process
   ) -> PlaceOptions {
-    guard let resource, config == nil, profile == nil, environment["ENROLL_CONFIG"] == nil,
-      environment["ENROLL_PROFILE"] == nil, !mustExist || ResourceProfile.exists(for: resource)
+    guard let resource, !namesConfiguration(environment), !mustExist || ResourceProfile.exists(for: resource)
     else { return self }
     var options = self
     options.profile = ResourceProfile.name(of: resource)
@@ -105,7 +104,8 @@ extension CommandSession {
       throw Failure(
         .usage,
         "\(place.configurationName) is for \(configuration.resource.map { Shown.text($0) } ?? "no resource"), not \(Shown.text(resource))",
-        advice: "Leave out --profile and --config: enroll finds the resource's own profile.")
+        advice:
+          "Leave out --profile, --config, ENROLL_PROFILE and ENROLL_CONFIG: enroll finds the resource's own profile.")
     }
     // The advice names the resource, so it must be a resource that `login` accepts.
     _ = try Failure.wrapping { () throws(EnrollError) in

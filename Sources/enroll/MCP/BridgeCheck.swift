@@ -47,6 +47,9 @@ struct BridgeCheck {
         names.append(name)
       }
       guard let cursor = answer["nextCursor"]?.string else { return names }
+      guard params["cursor"]?.string != cursor else {
+        throw Failure(.refused, "\(bridge.options.serverName) repeats a page of tools")
+      }
       params = .object([("cursor", .string(cursor))])
     }
     throw Failure(.refused, "\(bridge.options.serverName) has more than \(Self.mostPages) pages of tools")
@@ -69,8 +72,6 @@ struct BridgeCheck {
     Output.line("tools     \(names.isEmpty ? "none" : names.map { Shown.text($0) }.joined(separator: ", "))")
   }
 
-  private static func answerNanoseconds(_ options: BridgeOptions) -> Int64 { options.waitSeconds * 1_000_000_000 }
-
   private func send(_ message: JSON) { bridge.offer((message.serialized() + [0x0A])[...]) }
 
   /// Sends a request, and waits for its answer.
@@ -80,7 +81,7 @@ struct BridgeCheck {
       .object([
         ("jsonrpc", .string("2.0")), ("id", .integer(id)), ("method", .string(method)), ("params", params),
       ]))
-    var end = bridge.now + Self.answerNanoseconds(bridge.options)
+    var end = bridge.newDeadline
     while !session.waits.isInterrupted {
       while let line = bridge.output.takeLine() {
         guard let answer = try? JSON.parse(line) else {
@@ -91,9 +92,7 @@ struct BridgeCheck {
         if let result = answer["result"] { return result }
         throw failure(answer["error"] ?? .null)
       }
-      if !bridge.all(where: { $0.isWaitingForUser }).isEmpty {
-        end = bridge.now + Self.answerNanoseconds(bridge.options)
-      }
+      if !bridge.all(where: { $0.isWaitingForUser }).isEmpty { end = bridge.newDeadline }
       guard bridge.now < end else {
         throw Failure(
           .unreachable,

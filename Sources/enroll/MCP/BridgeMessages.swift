@@ -246,10 +246,8 @@ extension Bridge {
     guard exchange.status == 429 || exchange.status == 503, let text = exchange.header("Retry-After") else {
       return nil
     }
-    guard let seconds = Int64(text) else {
-      return RetryAfter.seconds(of: HTTPResponse(status: exchange.status, headers: exchange.headers))
-    }
-    return (0...86_400).contains(seconds) ? max(1, seconds) : nil
+    let answer = HTTPResponse(status: exchange.status, headers: exchange.headers)
+    return RetryAfter.seconds(of: answer) ?? (ASCII.equals(text, "0") ? 1 : nil)
   }
 
   /// The message for the host about a refusal: the status, and the error of RFC 6750.

@@ -84,7 +84,12 @@ struct BridgeSignIn {
     before = record
     self.need = need
     arguments = login(need)
-    if !files.isBusy { start(files) } else { openAgain(files) }
+    if files.isBusy {
+      openAgain(files)
+    } else if !start(files) {
+      end()
+      return required(opened: false, need)
+    }
     return nil
   }
 
@@ -95,11 +100,14 @@ struct BridgeSignIn {
     if session.now - present.openedAt >= Self.tabSeconds { files.openAgain() }
   }
 
-  private mutating func start(_ files: SignInFiles) {
+  /// - Returns: false if no process can be started, for example in a container whose first process is the bridge.
+  private mutating func start(_ files: SignInFiles) -> Bool {
     started?.close()
     started = SignInHelper.start(
       files, login: arguments, challenge: need.challenge, after: before, passphrase: session.keys?.passphrase)
-    if started != nil { Terminal.errors.say("enroll mcp: a sign-in for \(options.serverName) begins.") }
+    guard started != nil else { return false }
+    Terminal.errors.say("enroll mcp: a sign-in for \(options.serverName) begins.")
+    return true
   }
 
   /// The error of a sign-in that failed a short time ago; nil if no sign-in failed recently.
@@ -133,8 +141,10 @@ struct BridgeSignIn {
   mutating func progress(_ need: SignInNeed, hasNewSession: () -> Bool) -> Progress {
     guard isAwaited, let files else { return .settled }
     if !options.opensBrowser, !options.usesDevice { return hasNewSession() ? .settled : .waiting }
-    let isBusy = files.isBusy
-    if isBusy {
+    // A process that was just started has not taken the lock yet. Whether the process has ended is read first: what it
+    // has written is complete then.
+    let hasEnded = started?.hasEnded ?? true
+    if files.isBusy {
       guard let device = files.present?.deviceCode else { return .waiting }
       return .failed(
         ErrorAnswer(
@@ -148,15 +158,13 @@ struct BridgeSignIn {
       return .failed(failed(record, need))
     }
     if hasNewSession() { return .settled }
-    if let started {
-      // A process that was just started has not taken the lock yet.
-      guard started.hasEnded else { return .waiting }
+    guard hasEnded else { return .waiting }
+    if started != nil {
       let why = files.obstacle.map { "could not begin: \(Shown.text($0))" } ?? "ended without a result"
       return .failed(ErrorAnswer(.signInRequired, "The sign-in \(why).", command: command(need)))
     }
     before = record
-    start(files)
-    return .waiting
+    return start(files) ? .waiting : .failed(required(opened: false, need))
   }
 
   /// The scopes that the sign-in requested; nil for a sign-in at a terminal, whose scopes are unknown.
@@ -245,6 +253,7 @@ struct BridgeSignIn {
   private func login(_ need: SignInNeed) -> [String] {
     var words = ["--resource", options.resource, "--yes", "--json"] + options.signInWords
     if options.policy == .ask, !options.usesDevice { words.append("--ask-in-browser") }
+    words.append("--drop-waiting")
     if need.again { words.append("--again") }
     if let challenge = need.challenge { words.append("--challenge=\(challenge)") }
     if options.usesDevice { words.append("--device") }

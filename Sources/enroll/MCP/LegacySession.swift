@@ -100,7 +100,7 @@ extension Bridge {
     rest(exchange)
     // The request for the rest gets a new deadline, and may get a new token and a new nonce, because the token may have
     // expired while the call ran.
-    exchange.deadline = newDeadline
+    if case .resting(let until) = exchange.phase { exchange.deadline = until + (newDeadline - now) }
     (exchange.hasFreshToken, exchange.hasNonce) = (false, false)
     return true
   }

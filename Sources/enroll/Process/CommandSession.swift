@@ -31,7 +31,7 @@ final class CommandSession {
   private static let lookMilliseconds: Int32 = 200
 
   /// Whether the command line names the configuration.
-  var namesConfiguration: Bool { request.place.namesConfiguration }
+  var namesConfiguration: Bool { request.place.namesConfiguration() }
 
   init(_ request: CommandRequest) throws(Failure) {
     let options = request.place

@@ -27,7 +27,10 @@ enum Interrupts {
     }
   }
 
-  /// Waits until a descriptor can be written, or its reader is gone.
+  /// Whether a signal has been taken off the descriptor. Another thread reads the later signals.
+  nonisolated(unsafe) private static var hasArrived = false
+
+  /// Waits until a descriptor can be written, or its reader is gone. After the first signal it does not wait.
   /// - Parameter milliseconds: the longest wait; -1 for no limit.
   /// - Returns: false if a signal came or the time is over, and the descriptor cannot be written now.
   static func wait(toWrite target: Int32, milliseconds: Int32) -> Bool {
@@ -36,7 +39,7 @@ enum Interrupts {
         pollfd(fd: target, events: Int16(POLLOUT), revents: 0),
         pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
       ]
-      let count = poll(&both, 2, milliseconds)
+      let count = poll(&both, 2, hasArrived ? 0 : milliseconds)
       if both[0].revents != 0 { return true }
       if both[1].revents != 0 || count == 0 { return false }
     }
@@ -57,5 +60,8 @@ enum Interrupts {
   }
 
   /// Removes the first signal.
-  static func clear() { TerminationSignals.readFirst(descriptor) }
+  static func clear() {
+    TerminationSignals.readFirst(descriptor)
+    hasArrived = true
+  }
 }

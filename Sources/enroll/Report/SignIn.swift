@@ -191,7 +191,7 @@ struct SignIn {
   private func dropsQuestion(
     _ client: Client, _ configuration: ConfigurationDocument, _ kept: AccountSnapshot
   ) throws(Failure) -> Bool {
-    guard way.isForBridge else { return false }
+    guard way.dropsWaiting else { return false }
     if kept.waiting != nil { return true }
     return try !session.waitingElsewhere(client, configuration).isEmpty
   }

@@ -158,7 +158,8 @@ extension SignIn {
 
   private static let tokenHint: Advice = "A token for scripts: \(.token)"
 
-  /// Resets the choice of `enroll switch`, because the next commands are about this provider.
+  /// Deletes the choice of `enroll switch` if this command named a provider and no place, so that the next
+  /// commands use this provider.
   func becomeCurrent() {
     if session.said.place.isEmpty, !way.provider.words.isEmpty { CurrentChoice.forget() }
   }

@@ -10,7 +10,7 @@ enum Output {
   /// is full, or a signal came while the reader did not read. nil if everything was written.
   nonisolated(unsafe) private(set) static var failure: CommandStatus?
 
-  /// A write of this size does not block if `poll` says that the descriptor is writable (`PIPE_BUF`).
+  /// A write of this size to a pipe does not block if `poll` says that the pipe can be written (`PIPE_BUF`).
   private static let atomicBytes = 4096
 
   /// Whether a message to standard error is dropped if nobody reads there. This is for a bridge, because its host may
@@ -49,10 +49,12 @@ enum Output {
 
   /// Writes to stdout or stderr; a failed write to stderr is ignored. A signal ends a write that waits for the reader.
   static func write(_ text: String, to descriptor: Int32) {
+    // A later text must not follow a text that was cut.
+    if descriptor == STDOUT_FILENO, failure == .interrupted { return }
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
-      let isDropped = dropsUnreadMessages && descriptor == STDERR_FILENO
-      guard Interrupts.wait(toWrite: descriptor, milliseconds: isDropped ? 0 : -1) else {
+      let mayDrop = dropsUnreadMessages && descriptor == STDERR_FILENO
+      guard Interrupts.wait(toWrite: descriptor, milliseconds: mayDrop ? 0 : -1) else {
         if descriptor == STDOUT_FILENO { failure = .interrupted }
         return
       }

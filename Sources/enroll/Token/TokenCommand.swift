@@ -49,8 +49,8 @@ struct TokenCommand {
   var isTimeoutNamed = false
   /// Whether to renew the token even if it is fresh.
   var renew = false
-  /// The value of an option: if a command with this option printed the same token less than this many seconds ago, the
-  /// token is renewed. nil without the option.
+  /// The seconds of `--renew-if-asked-again`; nil without the option. The token is renewed if a command with
+  /// this option printed the same token less than this many seconds ago.
   var renewsIfAskedWithin: Int64?
   var resource: String?
   /// The scopes, separated by spaces.

@@ -96,8 +96,8 @@ static inline const char *acceptable_text(const row *function, const parameter *
   CHECK_FAIL("%s: no acceptable text is known for %s", function->name, wanted->name);
 }
 
-/* Fills in what every call of the function accepts; `client` and `pending` are for functions that have such
- * parameters. */
+/* Fills in arguments that the function accepts; a response is NULL. `client` and `pending` are for functions
+ * that have such parameters. */
 static inline void fill(arguments *given, const row *function, enroll_client *client, enroll_pending *pending) {
   memset(given->memory, 0x55, sizeof given->memory);
   for (int index = 0; index < function->count; index++) {

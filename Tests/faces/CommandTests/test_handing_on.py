@@ -67,8 +67,8 @@ class Exec(CommandCase):
 
     def test_an_earlier_value_goes_whatever_it_begins_with(self):
         self.sign_in()
-        # The combining character makes one character with the equals sign. If two variables have one name, a shell uses
-        # the first one.
+        # In Swift, the equals sign and the combining character after it are one character. If a variable is
+        # in the environment twice, a shell uses the last value.
         self.environment["ACCESS_TOKEN"] = "\u0338from before"
         output, _ = self.run_enroll("exec", "--", "sh", "-c", 'printf %s "$ACCESS_TOKEN"')
         self.assertEqual(output, self.token())

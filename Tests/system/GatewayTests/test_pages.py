@@ -171,7 +171,7 @@ class PagesOfTheProgram(unittest.TestCase):
 
 
 class _Files(http.server.SimpleHTTPRequestHandler):
-    """Serves the written pages, and a picture for samples that have the URL of a picture."""
+    """Serves the pages in the folder; every path below `/files/` gets the same picture."""
 
     def do_GET(self):
         if not self.path.startswith("/files/"):

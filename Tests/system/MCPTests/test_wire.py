@@ -177,7 +177,7 @@ class Headers(WireCase):
         # Each page names another page, without an end. The bridge gives up after a fixed number of pages.
         pages[0] = pages[1] = {"tools": [{"name": "one"}], "nextCursor": "2"}
         _, words = self.run_enroll(*check, status=5)
-        self.assertIn("pages of tools", words)
+        self.assertIn("repeats a page of tools", words)
 
     def test_the_check_ends_at_a_server_that_does_not_answer(self):
         released = threading.Event()

@@ -28,7 +28,7 @@ def sources(*places):
     found = []
     for place in places:
         found += [place] if place.suffix == ".swift" else sorted(place.rglob("*.swift"))
-    # Leaves out the replacement of libcurl for builds with HTTP=host.
+    # The sources in NoCurl are left out: they replace libcurl, but only in builds with HTTP=host.
     return [str(path) for path in found if path.parent.name != "NoCurl"]
 
 

@@ -252,7 +252,7 @@ struct ClientTests {
         client.drain()
         isDrained.set()
       }
-      // Waits for several runs, each with several writes.
+      // Waits for several attempts to store the tokens, each with several writes.
       while disk.left > before - 30, !isDrained.isSet { Thread.sleep(forTimeInterval: 0.01) }
       #expect(!isDrained.isSet)
       disk.refuse(.before, times: 0)
