@@ -209,17 +209,38 @@ class Closing(CommandCase):
         self.token("--renew")
         self.assertEqual(self.counts()["refreshes"], 2)
 
+    def full_pipe(self):
+        """The end for writing of a pipe that is full, and that nobody reads."""
+        read, write = os.pipe()
+        self.addCleanup(os.close, read)
+        os.set_blocking(write, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(write, b"x" * 4096)
+        os.set_blocking(write, True)
+        return write
+
+    def test_the_message_after_a_signal_waits_for_no_reader(self):
+        self.sign_in()
+        gate = Gate(f"{self.sandbox.issuer}/token")
+        self.addCleanup(gate.close)
+        self.token_endpoint(gate.url)
+        gate.close_it()
+        pipe = self.full_pipe()
+        child = subprocess.Popen(
+            [ENROLL, "token", "--renew"], env=self.environment, stdout=subprocess.DEVNULL, stderr=pipe)
+        os.close(pipe)
+        self.addCleanup(child.kill)
+        self.assertTrue(gate.reached.wait(TIMEOUT))
+        child.send_signal(signal.SIGTERM)
+        self.assertEqual(child.wait(TIMEOUT), 130)
+        gate.open_it()
+
     def test_a_signal_ends_a_command_whose_output_nobody_reads(self):
         self.sign_in()
         for stream, arguments, status in (("stdout", ["token"], 130), ("stderr", ["token", "--account", "other"], 3)):
             with self.subTest(stream):
-                read, write = os.pipe()
-                self.addCleanup(os.close, read)
-                os.set_blocking(write, False)
-                with contextlib.suppress(BlockingIOError):
-                    while True:
-                        os.write(write, b"x" * 4096)
-                os.set_blocking(write, True)
+                write = self.full_pipe()
                 streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: write}
                 child = subprocess.Popen([ENROLL, *arguments], env=self.environment, **streams)
                 os.close(write)
