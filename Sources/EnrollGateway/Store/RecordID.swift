@@ -62,7 +62,9 @@ public struct RecordID<Kind>: Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { text }
 
-  private static func isHyphen(_ place: Int) -> Bool { place == 8 || place == 13 || place == 18 || place == 23 }
+  private static func isHyphen(_ place: Int) -> Bool {
+    place == 8 || place == 13 || place == 18 || place == 23
+  }
 
   private static func digit(_ character: UInt8) -> UInt8? {
     switch character {

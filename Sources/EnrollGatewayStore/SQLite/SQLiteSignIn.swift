@@ -159,9 +159,12 @@ extension SQLiteConnection {
       case .token: .endSession
       case .id: .endSessionByID
       }
-    let ended = try first(statement, session.values) { (account: $0.accountID(0), id: SessionID(bytes: $0.bytes(1))) }
+    let ended = try first(statement, session.values) {
+      (account: $0.accountID(0), id: SessionID(bytes: $0.bytes(1)))
+    }
     guard let ended else { return false }
-    let entry = AuditEntry(at: now, .sessionEnded, account: ended.account, detail: ended.id.text, from: origin)
+    let entry = AuditEntry(
+      at: now, .sessionEnded, account: ended.account, detail: ended.id.text, from: origin)
     try note(entry)
     return true
   }
@@ -212,7 +215,8 @@ extension SQLiteConnection {
         newID: owner.newID, creating: credential, at: now)
       begun.endedByPassword = ended
       if password != nil {
-        try notePassword(of: begun.signedIn.account.id, before: person.password, detail: String(ended), at: now)
+        try notePassword(
+          of: begun.signedIn.account.id, before: person.password, detail: String(ended), at: now)
       }
       return begun
     }
@@ -242,7 +246,9 @@ extension SQLiteConnection {
     } else if let password {
       try change(.updatePassword, [.id(personID), .text(password)])
     }
-    if password != nil { try notePassword(of: begun.signedIn.account.id, before: known?.password, detail: nil, at: now) }
+    if password != nil {
+      try notePassword(of: begun.signedIn.account.id, before: known?.password, detail: nil, at: now)
+    }
     return begun
   }
 

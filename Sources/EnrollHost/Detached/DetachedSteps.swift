@@ -59,7 +59,8 @@ final class DetachedSteps: Sendable {
         }
       }
       if abandoned.isCancelled || waitCancellation.isCancelled && !(waitsForAnswer && isSent) {
-        throw EnrollError(.cancelled, "the caller no longer waits; the request continues in a process of its own")
+        throw EnrollError(
+          .cancelled, "the caller no longer waits; the request continues in a process of its own")
       }
       // A cancellation that does not end the wait must not wake this thread again and again.
       wake.drain()

@@ -188,7 +188,9 @@ public final class SignInStep: EngineStep {
   /// - Returns: nil if no exchange of this redirect is under way: the process had stored its result.
   package func settleLostExchange(_ url: String) throws(EnrollError) -> Settlement? {
     let redirect = try Redirect(parsing: url, configured: configuration.redirectURI)
-    guard let lost = redirect.exchanging(among: try store.read(account)?.transactions ?? []) else { return nil }
+    guard let lost = redirect.exchanging(among: try store.read(account)?.transactions ?? []) else {
+      return nil
+    }
     return try conclusion.settle(lost, failed: TransactionStep.exchangeDied)
   }
 

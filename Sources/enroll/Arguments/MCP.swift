@@ -89,7 +89,8 @@ struct MCP: EnrollCommand {
       serverURL.argument, checks.argument, host.argument, policy.argument, wait.argument, device.argument,
       noBrowser.argument, client.argument, secretFile.argument, metadataDocument.argument, scope.argument,
       resourceURI.argument, noResource.argument, authorizeParameter.argument, prompt.argument,
-      headerFile.argument, headerVariable.argument, transport.argument, hiddenTool.argument, longestMessage.argument,
+      headerFile.argument, headerVariable.argument, transport.argument, hiddenTool.argument,
+      longestMessage.argument,
       loopbackHTTP.argument,
     ], groups: [ContextOptions.group], action: run)
 

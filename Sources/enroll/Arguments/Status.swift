@@ -15,7 +15,8 @@ struct Status: EnrollCommand {
   static let command = Command(
     "status", "Show who is signed in, at which provider, and until when.",
     discussion: "Renews a token that is due first. The exit status is 0 if a user is signed in, else 3.",
-    arguments: [allAccounts.argument, ContextOptions.resource.argument], groups: [ContextOptions.group], action: run)
+    arguments: [allAccounts.argument, ContextOptions.resource.argument], groups: [ContextOptions.group],
+    action: run)
 
   let place: PlaceOptions
   let resource: String?

@@ -105,7 +105,8 @@ extension CommandSession {
         .usage,
         "\(place.configurationName) is for \(configuration.resource.map { Shown.text($0) } ?? "no resource"), not \(Shown.text(resource))",
         advice:
-          "Leave out --profile, --config, ENROLL_PROFILE and ENROLL_CONFIG: enroll finds the resource's own profile.")
+          "Leave out --profile, --config, ENROLL_PROFILE and ENROLL_CONFIG: enroll finds the resource's own profile."
+      )
     }
     // The advice names the resource, so it must be a resource that `login` accepts.
     _ = try Failure.wrapping { () throws(EnrollError) in

@@ -120,7 +120,8 @@ final class BridgeTokens {
   /// The user (`sub`) who is signed in; nil if no user is signed in.
   var storedUser: String? {
     guard let client else { return nil }
-    return (try? session.runningHere { () throws(Failure) in try session.read(client) })?.profile?["sub"]?.string
+    return (try? session.runningHere { () throws(Failure) in try session.read(client) })?.profile?["sub"]?
+      .string
   }
 
   // MARK: Calls

@@ -81,7 +81,10 @@ struct RuleTests {
     #expect(early < late)
     #expect(early.hasPrefix("018bcfe5-6800-7fff-bfff-"))
     expect(AccountID(late)?.text, is: late)
-    for text in ["", "x", late.uppercased(), late + "0", String(late.dropLast()), "{\(late)}", late.replacing("-", with: "0")] {
+    for text in [
+      "", "x", late.uppercased(), late + "0", String(late.dropLast()), "{\(late)}",
+      late.replacing("-", with: "0"),
+    ] {
       expect(AccountID(text), is: nil)
     }
   }

@@ -51,7 +51,8 @@ struct MergeOffer: Equatable {
   }
 
   init(
-    account: AccountID, session: [UInt8], other: AccountID, identity: IdentityKey, email: String?, expires: UnixTime
+    account: AccountID, session: [UInt8], other: AccountID, identity: IdentityKey, email: String?,
+    expires: UnixTime
   ) {
     self.account = account
     self.session = session

@@ -72,7 +72,8 @@ struct AccessTokenTests {
     expect(claims["client_id"]?.string, is: "sample")
     expect(claims["iat"]?.integer, is: world.now.seconds)
     expect(claims["exp"]?.integer, is: world.now.seconds + 300)
-    expect(claims["sid"]?.string, is: try world.store.sessions(ofAccount: account, at: world.now).first?.id.text)
+    expect(
+      claims["sid"]?.string, is: try world.store.sessions(ofAccount: account, at: world.now).first?.id.text)
     expect(claims["jti"]?.string, isNot: try token(ask(session)).claims["jti"]?.string)
   }
 

@@ -126,7 +126,8 @@ struct HandOverWorld {
       tokenHash: hash, purpose: .activation, email: try EmailAddress("ada@example.org"),
       expires: base.clock.wallTime() + 3600)
     let mail = NewMail(
-      id: try #require(MailID("01990000-0000-7000-8000-000000000001")), sealed: "x", expires: base.clock.wallTime() + 1)
+      id: try #require(MailID("01990000-0000-7000-8000-000000000001")), sealed: "x",
+      expires: base.clock.wallTime() + 1)
     try base.store.keep(link, mail: mail, at: base.clock.wallTime())
     return "/welcome/" + token
   }

@@ -12,7 +12,8 @@ import Testing
   @Test("a user who thinks for a while before each click is answered")
   func slowUser() throws {
     let clock = FakeClock()
-    let page = try ConsentPage(ConsentQuestion(name: "Notes", resource: "https://n.example", issuer: "https://i.example"))
+    let page = try ConsentPage(
+      ConsentQuestion(name: "Notes", resource: "https://n.example", issuer: "https://i.example"))
     let url = try #require(URLComponents(string: page.address))
     let port = try #require(url.port.flatMap { UInt16(exactly: $0) })
     let cancellation = CancellationFlag()
