@@ -172,7 +172,7 @@ class Registered(CommandCase):
         self.assertEqual(first.wait(60), 0)
         _, words = second.communicate(timeout=60)
         self.assertEqual(second.returncode, 0, words)
-        self.assertIn("already signed in", words)
+        self.assertIn("signed in by another command", words)
         self.assertEqual(self.counts()["counts"]["clientRegistration"], 1)
 
     def test_a_second_sign_in_does_its_own_if_the_first_comes_to_nothing(self):
