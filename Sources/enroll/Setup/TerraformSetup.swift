@@ -59,7 +59,8 @@ private struct TerraformSettings {
       if name.hasSuffix(".tfrc") {
         try take(HCLItems(try SetupFile.read(path) ?? ""), path)
       } else if name.hasSuffix(".tfrc.json") {
-        guard let json = try? JSON.parse(Array((try SetupFile.read(path) ?? "{}").utf8)) else {
+        let text = try SetupFile.read(path) ?? "{}"
+        guard let json = try? JSON.parse(Array(text.utf8)) else {
           throw Self.unreadable(path, "it is not JSON")
         }
         tokens += (json["credentials"]?.object?.members ?? []).map { ($0.key, path) }
