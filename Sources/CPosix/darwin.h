@@ -114,7 +114,7 @@ static inline void enroll_posix_take_signal(int number) {
   }
 }
 
-// A condition variable whose waits are relative times, so that setting the date does not change them.
+// Makes a condition variable. A wait takes a duration, so that a change of the date does not change the wait.
 static inline void enroll_posix_make_condition(pthread_cond_t *condition) { pthread_cond_init(condition, NULL); }
 static inline void enroll_posix_wait_condition(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t nanoseconds) {
   struct timespec span = {nanoseconds / 1000000000, nanoseconds % 1000000000};

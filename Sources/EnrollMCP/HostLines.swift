@@ -12,7 +12,7 @@ package struct HostLines {
 
   private let limit: Int
   private var line: [UInt8] = []
-  /// Finds the `id` of the current line; set once the line is above the limit.
+  /// Finds the `id` of the current line; nil unless the line is above the limit.
   private var finder: IDFinder?
 
   package init(limit: Int) { self.limit = limit }

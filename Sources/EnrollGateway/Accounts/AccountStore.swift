@@ -52,7 +52,7 @@ public struct NewAppCode: Sendable, Equatable {
   }
 }
 
-/// The credential that a sign-in begins: a session, or a code that an app redeems for a session.
+/// The credential that a sign-in creates: a session, or a code that an app redeems for a session.
 public enum NewCredential: Sendable, Equatable {
   case session(NewSession)
   case code(NewAppCode)

@@ -21,11 +21,11 @@ public enum AuditEvent: String, Sendable, CaseIterable {
   /// A provider passed on a user's request for deletion; an entry `unlinked` or `deleted` follows. The detail names
   /// the provider.
   case providerDeletion = "provider_deletion"
-  /// A one-time code was presented a second time; the session that it gave was ended.
+  /// A one-time code was presented a second time; the session that began with the code was ended.
   case codeReused = "code_reused"
   case linked
   case unlinked
-  /// The account got the identities of another account, whose id is the detail.
+  /// The account got the identities of another account. The detail is the id of that other account.
   case merged
   case exported
   case deleted
@@ -75,7 +75,8 @@ public struct AuditEntry: Sendable, Equatable {
   public var outcome: Outcome
   /// The account of the event; nil if the event concerns no account. The id stays when the account is deleted.
   public var account: AccountID?
-  /// A word or id with details: the provider's name, the id of the session, a count.
+  /// A detail of the event, as a word, an id or a number: for example the provider's name, the id of the session, or a
+  /// count.
   public var detail: String?
   public var origin: AuditOrigin
 

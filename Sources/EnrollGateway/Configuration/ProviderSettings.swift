@@ -70,7 +70,7 @@ extension GatewaySettings {
   }
 }
 
-/// The values of the provider's keys that an EnrollKit configuration does not have.
+/// The values of the additional keys of a provider: the keys that an EnrollKit configuration does not have.
 private struct ServerKeys {
   var label: String?
   private var hostedDomain: String?

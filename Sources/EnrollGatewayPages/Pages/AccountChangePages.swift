@@ -45,7 +45,7 @@ public struct ConfirmPage: Page {
   }
 
   public var methods: [SignInMethod]
-  /// The target of the form, with the fields `provider` and `then`.
+  /// The target of the form. The form has the fields `provider` and `then`.
   public var action: PageLink
   /// The value of the field `then`: the page to which the user returns.
   public var then: String

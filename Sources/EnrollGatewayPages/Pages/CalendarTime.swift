@@ -42,7 +42,7 @@ struct CalendarTime: Equatable {
     texts(.dateMoment, [.date: day(texts), .time: Self.two(hour) + ":" + Self.two(minute)]).plain
   }
 
-  /// For the attribute `datetime`: `2026-11-24` (HTML §2.3.5).
+  /// The day as the attribute `datetime` has it: `2026-11-24` (HTML §2.3.5).
   var machineDay: String {
     let digits = String(year)
     return String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits + "-" + Self.two(month) + "-"

@@ -17,7 +17,7 @@ public struct ChoicePage: Page {
   public struct Provider: Sendable {
     /// The provider's name for users: `Google`.
     public var label: String
-    /// Starts the sign-in at the provider, with all parameters.
+    /// The link that starts the sign-in at the provider, with all parameters.
     public var link: PageLink
     public var sign: ProviderSign
 

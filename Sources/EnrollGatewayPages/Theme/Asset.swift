@@ -1,15 +1,14 @@
-// The public files of the gateway: the style sheet with the theme's variables, the product's logo, the script
-// that submits a page's form, and the script for Okta's sign-in page. The name contains a hash of the
-// content, so that browsers may cache a file for ever (RFC 8246), and a changed theme has another name. The
-// script for Okta has a version number instead, because pages of Okta contain its name and its hash: the file
-// never changes.
+// The public files of the gateway: the style sheet with the theme's variables, the product's logo, the script that
+// submits a page's form, and the script for Okta's sign-in page. The name of a file contains a hash of its content, so
+// that browsers may cache the file for ever (RFC 8246), and a changed theme gets a file with another name. The script
+// for Okta has a version number instead, because pages of Okta contain its name and its hash: the file never changes.
 
 /// A public file of the gateway.
 public struct Asset: Sendable, Equatable {
   /// `/assets/style-0123456789abcdef.css`
   public let path: String
   public let bytes: [UInt8]
-  /// `Content-Type`, `Cache-Control`, and headers so that browsers do not treat the file as a page.
+  /// `Content-Type`, `Cache-Control`, and headers that prevent browsers from treating the file as a page.
   public let headers: [(name: String, value: String)]
 
   init(_ name: String, _ ending: String, type: String, bytes: [UInt8]) {

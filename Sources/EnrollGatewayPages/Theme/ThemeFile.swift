@@ -1,4 +1,4 @@
-// A theme of the operator: an object in the gateway's configuration. The errors for unknown keys name their path.
+// A theme of the operator: an object in the gateway's configuration. An error for an unknown key names the key's path.
 
 public import EnrollJSON
 

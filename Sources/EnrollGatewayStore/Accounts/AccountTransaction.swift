@@ -26,7 +26,7 @@ struct CheckedKey {
   let key: IdentityKey
   let values: [SQLValue]
 
-  /// Checks that the databases can store the key; nil if not, because PostgreSQL stores no NUL.
+  /// Returns nil for a key that contains NUL, because PostgreSQL cannot store NUL.
   init?(_ key: IdentityKey) {
     guard !key.provider.utf8.contains(0), !key.subject.utf8.contains(0) else { return nil }
     self.key = key

@@ -5,7 +5,7 @@
 import EnrollGateway
 
 extension SQLFailure {
-  /// Asks the server, and converts its failure.
+  /// Runs `body`, which asks the server, and converts an error of `body`.
   static func asking<Result>(
     _ body: () throws(PostgreSQLError) -> Result
   ) throws(SQLFailure) -> Result {

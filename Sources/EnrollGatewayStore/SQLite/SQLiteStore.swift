@@ -4,8 +4,9 @@ public import EnrollGateway
 
 /// Accounts in one SQLite file, for a gateway on one machine.
 public final class SQLiteStore: SQLStore, @unchecked Sendable {
-  /// Opens the file, or creates it with mode 0600; ``SQLStore/migrate()`` creates its tables. If the file, its write-ahead log
-  /// or the log's index is removed or replaced later, every call fails until the program starts again: writes would be lost.
+  /// Opens the file, or creates it with mode 0600; ``SQLStore/migrate()`` creates its tables. If the file, its
+  /// write-ahead log or the log's index is removed or replaced later, every call fails until the program starts again,
+  /// because writes would be lost.
   /// - Parameters:
   ///   - path: a file in a writable folder on a local disk: SQLite keeps two more files beside it.
   ///   - readers: the highest number of connections that read, at least 1.

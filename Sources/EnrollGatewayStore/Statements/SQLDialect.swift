@@ -25,7 +25,7 @@ struct SQLDialect: Sendable {
     lock: "", keyLock: "", shareLock: "", now: "CAST(strftime('%s', 'now') AS integer)", least: "min",
     isNot: "IS NOT", batch: ("IN (", ")"))
 
-  /// The array makes the server run the subquery once, before the change.
+  /// `batch` puts the subquery into an array, so that the server runs the subquery once, before the change.
   static let postgresql = SQLDialect(
     lock: " FOR UPDATE", keyLock: " FOR KEY SHARE", shareLock: " FOR SHARE",
     now: "extract(epoch FROM now())::bigint", least: "least", isNot: "IS DISTINCT FROM",

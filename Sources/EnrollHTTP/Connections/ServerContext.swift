@@ -3,7 +3,7 @@
 import EnrollPosix
 import Synchronization
 
-/// Shared by the event loops and the workers. Only counters, the pools and one flag change.
+/// The state that the event loops and the workers share. Only its counters, its pools and one flag change.
 final class ServerContext: Sendable {
   /// How the server gets its answers.
   enum Answering: Sendable {
@@ -49,7 +49,7 @@ final class ServerContext: Sendable {
   /// - Returns: false if the server is already stopping.
   func beginStopping() -> Bool { !draining.exchange(true, ordering: .acquiringAndReleasing) }
 
-  /// The deadline in so many milliseconds from now, as a time of ``SystemClock/monotonic()`` in nanoseconds.
+  /// The deadline that is `milliseconds` from now, as a time of ``SystemClock/monotonic()`` in nanoseconds.
   static func deadline(afterMilliseconds milliseconds: Int64) -> Int64 {
     SystemClock.monotonic() &+ min(max(milliseconds, 0), 1 << 40) &* 1_000_000
   }

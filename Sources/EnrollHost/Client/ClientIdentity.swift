@@ -100,8 +100,8 @@ extension Client {
   /// save takes longer than this, so the lock becomes free within this time.
   private static var erasureNanoseconds: Int64 { 250_000_000 }
 
-  /// Runs a step that erases the session first; only messages to servers may be sent later. If another process holds
-  /// the store's lock beyond the deadline, nothing is erased.
+  /// Runs a step that first erases the session, and then sends messages to servers. The deadline can only interrupt
+  /// these messages. If another process holds the store's lock beyond the deadline, nothing is erased.
   /// - Throws: `.deadlineExceeded`, `.cancelled`, and the errors of the step.
   private func erasingSession(
     until deadline: Instant, _ cancellation: (any Cancellation)?,

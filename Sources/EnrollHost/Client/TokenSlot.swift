@@ -9,7 +9,7 @@ import EnrollPosix
 /// The content of a ``TokenCache``, at an address that stays valid after the cache is freed.
 struct TokenSlot: @unchecked Sendable {
   // Unchecked: everything in a slot except `origin`, which never changes, is only touched with the slot's mutex held;
-  // the list of free places only while no fork can happen.
+  // the list of free slots is only touched while no fork can happen.
 
   /// The values that a call reads before every request of the host: numbers, and the address of the token's bytes.
   struct TokenView {

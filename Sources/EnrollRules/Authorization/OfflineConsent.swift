@@ -41,7 +41,7 @@ extension TransactionRecord {
 }
 
 extension EnrollError {
-  /// Whether the error refuses a request without consent: pyop and idpyoidc send `invalid_request`.
+  /// Whether the error means that the provider wants consent: pyop and idpyoidc send `invalid_request`.
   package var asksForConsent: Bool {
     guard let oauthError else { return false }
     return ASCII.equals(oauthError, "consent_required")

@@ -39,13 +39,13 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var dpopAlgorithms: [String]
   /// The `prompt` values that the provider announces; nil if the provider announces no such values.
   public var promptValues: [String]?
-  /// The methods to send a client secret that the metadata announces for the token endpoint; other authentication
-  /// methods are left out.
+  /// The methods to send a client secret to the token endpoint, as the metadata announces them; authentication methods
+  /// of other kinds are left out.
   public var secretMethods: [ClientSecretMethod] = []
   /// The authentication methods that the metadata announces for the revocation endpoint; empty if it announces no
   /// methods.
   public var revocationSecretMethods: [ClientSecretMethod] = []
-  /// The methods with a client secret that the introspection endpoint supports
+  /// The methods to send a client secret to the introspection endpoint, as the metadata announces them
   /// (`introspection_endpoint_auth_methods_supported`).
   public var introspectionSecretMethods: [ClientSecretMethod] = []
   /// `token_endpoint_auth_signing_alg_values_supported`; nil if it is absent.

@@ -29,7 +29,7 @@ public enum ProviderTold: Equatable, Sendable {
     if case .notPossible(let reason) = self { reason } else { nil }
   }
 
-  /// The combined result of two sign-outs. It is the result of the two that matters more to the user.
+  /// Combines the results of two sign-outs: returns the result that matters more to the user.
   package func joined(_ other: ProviderTold?) -> ProviderTold {
     switch (self, other) {
     case (_, nil), (.notPossible, _), (_, .told): self

@@ -9,7 +9,7 @@ public enum HostAction: Equatable, Sendable {
   /// Tell the user to open the link in the e-mail that was sent to this address (flows.md §6); the link returns as a
   /// redirect.
   case awaitLink(recipient: String)
-  /// Open this link of another app, which returns by an app link (flows.md §9).
+  /// Open this link, which starts another app. That app returns by an app link (flows.md §9).
   case openOtherApp(String)
   /// Show the user a code to type in a browser on another device (RFC 8628 §3.3).
   case showDeviceCode(DeviceCode)

@@ -165,7 +165,7 @@ struct EightBytes: Equatable {
     return (word | ~least | most) & Self.highs
   }
 
-  /// The index of the first byte that is marked.
+  /// The index of the first byte whose high bit is set in `places`.
   @inline(__always)
   static func first(_ places: UInt64) -> Int { places.trailingZeroBitCount / 8 }
 }

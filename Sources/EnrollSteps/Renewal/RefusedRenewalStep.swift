@@ -70,8 +70,8 @@ extension RenewalStep {
     return .rejected(error.advised(by: refusal, record, at: clock.moment()))
   }
 
-  /// The provider's current metadata: only the provider at the issuer may end a session. While a host name leads to the
-  /// wrong server, that server refuses every token, and its metadata shows another issuer.
+  /// Fetches the provider's current metadata, because only the provider at the issuer may end a session. While a host
+  /// name leads to the wrong server, that server refuses every token, and its metadata shows another issuer.
   /// - Parameter refused: when the provider began to refuse in this way; nil if this is the first such refusal.
   /// - Returns: nil if a cache answered with a document that is older than `refused`.
   private func believedMetadata(since refused: UnixTime?) throws(EnrollError) -> ProviderMetadata? {

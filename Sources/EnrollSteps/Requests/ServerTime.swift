@@ -3,8 +3,8 @@
 import EnrollRules
 
 extension EngineContext {
-  /// The current time by the server's clock: computed from the server's responses to this process; if there are none,
-  /// with the stored offset; if there is none, from the dates of the server's documents.
+  /// The current time by the server's clock. It is computed from the server's responses to this process; without such
+  /// responses, from the stored offset; without a stored offset, from the dates of the server's documents.
   func provenTime() -> UnixTime {
     if let time = provider.serverTime { return time }
     let (now, told) = (clock.wallTime(), provider.documentTime)

@@ -1,9 +1,9 @@
-// Proofs for the host's own requests (RFC 9449; flows.md §11).
+// DPoP proofs for the host's own requests (RFC 9449; flows.md §11).
 
 public import EnrollCrypto
 public import EnrollRules
 
-/// Makes proofs for the host's own requests.
+/// Makes DPoP proofs for the host's own requests.
 public final class ProofStep: EngineStep {
   let context: EngineContext
   private let nonces: NonceCache

@@ -55,8 +55,8 @@ struct SealedHeader: Equatable {
     guard file.count >= fixedCount, file[..<8].elementsEqual(Self.magic) else {
       throw damage("does not begin like a sealed file")
     }
-    // In every form the header ends with the checksum, so the checksum can be verified in any form, and damage of
-    // these two numbers is reported as damage.
+    // In every form the header ends with the checksum. So the checksum can be verified in any form, and damage of the
+    // version or of the length is reported as damage.
     let count = Int(truncatingIfNeeded: number(file[10..<fixedCount]))
     let body = count - checksumCount
     guard body >= fixedCount, file.count >= count else { throw damage("is cut off in its header") }

@@ -199,8 +199,8 @@ extension FakeProvider {
     return answer
   }
 
-  /// Remembers the refresh tokens of sessions that began with a device code. Renewals with such tokens may need no
-  /// client secret.
+  /// Remembers the refresh tokens of sessions that began with a device code. At some providers, renewals with such
+  /// tokens need no client secret.
   private func remember(_ answer: JSONObject, _ form: [String: String]) {
     guard let token = answer["refresh_token"]?.string else { return }
     state.withLock { state in

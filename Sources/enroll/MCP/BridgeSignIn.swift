@@ -141,8 +141,8 @@ struct BridgeSignIn {
   mutating func progress(_ need: SignInNeed, hasNewSession: () -> Bool) -> Progress {
     guard isAwaited, let files else { return .settled }
     if !options.opensBrowser, !options.usesDevice { return hasNewSession() ? .settled : .waiting }
-    // A process that was just started has not taken the lock yet. Whether the process has ended is read first: what it
-    // has written is complete then.
+    // A process that was just started has not taken the lock yet. So this code first reads whether the process has
+    // ended. If it has ended, everything that it wrote is complete.
     let hasEnded = started?.hasEnded ?? true
     if files.isBusy {
       guard let device = files.present?.deviceCode else { return .waiting }
@@ -182,7 +182,7 @@ struct BridgeSignIn {
 
   // MARK: Tokens that the server refuses
 
-  /// Remembers that the server has refused a new token, so that no bridge opens a tab for it.
+  /// Remembers that the server has refused a new token, so that no bridge opens a tab because of this refusal.
   /// - Parameter scopes: the scopes that the server asked for; empty if it named no scopes.
   func rememberRefusal(of token: Secret, for scopes: Set<String> = []) {
     files?.rememberRefusal(of: token, for: scopes, at: session.now)

@@ -52,8 +52,8 @@ struct SignInFiles {
     return descriptor
   }
 
-  /// Why no sign-in can use these files; nil if a sign-in can use them. Takes no lock, which would disturb a sign-in
-  /// that begins. The process with the lock must not call this, because it would lose the lock.
+  /// Why no sign-in can use these files; nil if a sign-in can use them. Takes no lock, because that would disturb a
+  /// sign-in that begins. The process with the lock must not call this, because it would lose the lock.
   var obstacle: String? {
     for file in ["\(path).lock", "\(path).json"] {
       let descriptor = Self.open(file)
@@ -69,7 +69,7 @@ struct SignInFiles {
   var record: SignInRecord? { Self.read("\(path).json").flatMap { SignInRecord($0[...]) } }
 
   private static func read(_ path: String) -> [UInt8]? {
-    // If the file is a pipe, nobody may ever write to it.
+    // Opening must not wait: if the file is a pipe, perhaps nobody ever writes to it.
     let descriptor = enroll_posix_open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW, 0)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -91,8 +91,8 @@ struct SignInFiles {
 
   // MARK: The token that the server refuses
 
-  /// The most sets of scopes that are remembered as refused after sign-ins. When a server has asked for this many sets,
-  /// no further sign-in starts for scopes until ``refusedSeconds`` have passed.
+  /// The largest number of sets of scopes that are remembered as refused after sign-ins. When a server has asked for
+  /// this many sets, no further sign-in starts for scopes until ``refusedSeconds`` have passed.
   private static let mostScopeSets = 3
   /// How long a refusal is remembered, in seconds.
   private static let refusedSeconds: Int64 = 600

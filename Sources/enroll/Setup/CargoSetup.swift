@@ -1,4 +1,4 @@
-// Cargo, set up by lines of its configuration, for each registry in it that is at the host.
+// Sets up Cargo: adds a line to Cargo's configuration for each configured registry that is at the host.
 
 import EnrollPosix
 
@@ -55,7 +55,7 @@ extension SetupTool {
     )
   }
 
-  /// If the older file `config` exists, too, Cargo reads only that one.
+  /// Cargo reads `config.toml`; if the older file `config` exists, too, Cargo reads only `config`.
   private static func cargoFile(_ request: SetupRequest) throws(Failure) -> String {
     let folder = try request.path(Environment.process["CARGO_HOME"], ".cargo")
     return SetupFile.exists("\(folder)/config") ? "\(folder)/config" : "\(folder)/config.toml"

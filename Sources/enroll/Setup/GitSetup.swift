@@ -100,7 +100,7 @@ private struct GitSettings {
     let section = GitSection(url)
     let read = { (words: [String]) throws(Failure) -> [Entry] in
       let parts = try Self.output(words)
-      // The scope, the origin and the key with its value, which a newline separates.
+      // Each setting has three parts: the scope, the origin, and the key and the value with a newline between them.
       return stride(from: 0, to: parts.count - 2, by: 3).map { at in
         let pair = parts[at + 2].split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         return Entry(
@@ -122,8 +122,8 @@ private struct GitSettings {
   /// The section that is written first, and renamed when it is complete.
   var draft: String { Self.draft(url) }
 
-  /// The helpers that git asks outside of a repository, in this order. A section that perhaps matches counts, except
-  /// for dropping other helpers.
+  /// The helpers that git asks outside of a repository, in this order. The helpers of a section that perhaps matches
+  /// are included, but an empty helper of such a section drops no helpers.
   var effective: [String] {
     var helpers: [String] = []
     for entry in entries where !entry.isLocal && entry.match != .none {

@@ -21,7 +21,7 @@ def _library():
 
 
 class Clock:
-    """One clock for all processes that get its environment: the machine's clock plus the added time."""
+    """A clock for all processes that run with its `environment`: the machine's clock plus the added time."""
 
     def __init__(self):
         self._path = workspace("clock") / "offsets"

@@ -49,7 +49,7 @@ def take(browser, base, names):
                 viewport={"width": width, "height": 300}, color_scheme=scheme, reduced_motion="reduce")
             page = context.new_page()
             page.goto(f"{base}/{name}.en.html")
-            # Removes a language from the footer that only the tests have.
+            # Removes from the footer a language that only the tests have.
             page.evaluate("document.querySelector('footer [lang=ar]')?.closest('li').remove()")
             picture = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
             picture.quantize(48, dither=Image.Dither.NONE).save(FOLDER / file, optimize=True)

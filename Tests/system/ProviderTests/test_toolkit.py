@@ -106,7 +106,7 @@ class Endpoints:
         self.sign_in(client)
         revoked = self.provider.revocations()
         client.call("logout.begin")
-        # The user does not go to the provider's page.
+        # The user does not open the provider's logout page.
         client.call("token.revoke")
         wait_until(lambda: self.provider.revocations() > revoked, "the refresh token is revoked", timeout=30)
         self.assertSignInNeeded(client)

@@ -111,7 +111,7 @@ class Server:
     tells_browsers_apart = True
     #: EnrollKit's preset for this server.
     preset: str | None = None
-    #: The number of simultaneous sign-ins that the tests send to it.
+    #: The number of simultaneous sign-ins that the tests send to this server.
     lanes = 6
     #: The options that request a stronger sign-in at this server, and the further input that the user then has to give.
     stronger: dict = {"maxAge": 600, "prompt": "login"}

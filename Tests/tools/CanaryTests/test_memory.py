@@ -73,7 +73,7 @@ class Memory(unittest.TestCase):
 
 
 for _face in faces.selected():
-    # The Swift driver keeps its client until it ends.
+    # The Swift driver keeps its client until the driver itself ends.
     if _face.name != "swift":
         _name = f"Memory of {_face.name}"
         setattr(sys.modules[__name__], _name, type(_name, (Memory,), {"face": _face, "__module__": __name__}))

@@ -30,7 +30,7 @@ public struct DeclaredNames {
     bytes = []
   }
 
-  /// The names that may be members of other files.
+  /// The names that may refer to members that other files declare.
   public var used: Set<String> { dotted.union(bare.subtracting(local)) }
 
   private static let types: Set<String> = ["struct", "enum", "class", "protocol", "extension", "actor"]

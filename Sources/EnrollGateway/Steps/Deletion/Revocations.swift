@@ -45,7 +45,7 @@ struct Revocations: GatewaySteps {
     guard let provider = providers.first(where: { ASCII.equals($0.name, taken.provider) }) else {
       return "the provider is not configured"
     }
-    // This replica may not have loaded a new key yet; another replica can try.
+    // Perhaps this replica has not loaded a new key yet; another replica can try.
     guard let token = keys.open(taken.sealed, for: .providerToken) else {
       return "its key is gone from the key file"
     }

@@ -12,7 +12,7 @@ import EnrollHTTP
 extension EmailSteps {
   func emailSignInPage(_ request: WebRequest) throws(Interruption) -> WebResponse {
     let destination = try forms.destination(request.parameters())
-    // In this case the directory's provider asks for the address and the password on its own page.
+    // If the directory does not check passwords, its provider asks for the address and the password on its own page.
     if let directoryProvider, !registration.directory.checksPasswords, destination.app == nil {
       return .redirect(
         to: try path(

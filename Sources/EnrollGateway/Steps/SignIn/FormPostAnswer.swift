@@ -16,7 +16,8 @@ struct FormPostAnswer: Equatable {
   var error: String?
   /// The user's name, which only Apple sends, and only in the first answer for each user.
   var user: String?
-  /// True if a page of this origin sent the form. If the cookie is then missing, the browser does not have the cookie.
+  /// True if a page of this origin sent the form. The browser sends the cookie with such a form, unless the browser has
+  /// no cookie.
   var isRepeated: Bool
 
   static let again = "again"
@@ -64,7 +65,8 @@ struct FormPostAnswer: Equatable {
 
 extension SignInCallback {
   /// Answers a form with which a provider sent the browser back.
-  /// - Parameter name: the name of the provider. The callback of a provider that does not answer by form has no POST.
+  /// - Parameter name: the name of the provider. The callback of a provider that does not answer by form accepts no
+  ///   POST.
   func handleFormCallback(_ request: WebRequest, _ name: String) throws(Interruption) -> WebResponse {
     let provider = try services.provider(name)
     guard provider.answersByForm else { throw .failure(.methodNotAllowed) }

@@ -20,7 +20,7 @@ final class CurlSession: @unchecked Sendable {
   private let fork = ForkGuard()
   private var event: EventDescriptor?
 
-  /// Connections that a session keeps: to a provider, to the host of its keys, to a proxy, and one more.
+  /// How many connections a session keeps: to a provider, to the host of its keys, to a proxy, and one more.
   private static let keptConnections = 4
 
   /// - Throws: `.outOfMemory`.

@@ -299,7 +299,7 @@ package final class StreamingExchanges {
 }
 
 extension CurlSetup {
-  /// The callbacks of a streamed exchange, which must stay valid until the handle is cleaned up.
+  /// Sets the callbacks of a streamed exchange. The exchange must stay valid until the handle is cleaned up.
   fileprivate mutating func streams(_ exchange: StreamedExchange, isPlain: Bool) {
     let opaque = UnsafeRawPointer(Unmanaged.passUnretained(exchange).toOpaque())
     receiver(CURLOPT_HEADERFUNCTION) { bytes, size, count, exchange in

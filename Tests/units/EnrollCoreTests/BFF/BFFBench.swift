@@ -60,7 +60,7 @@ final class ScriptedServer: Transport, @unchecked Sendable {
   }
 }
 
-/// An engine that signs in through a back end. The issuer behind it would answer, but must not get requests.
+/// An engine that signs in through a back end. The issuer behind the back end would answer, but must not get requests.
 struct BFFBench {
   static let base = "https://bff.example/app"
   static let redirectURI = "com.example.app:/callback"

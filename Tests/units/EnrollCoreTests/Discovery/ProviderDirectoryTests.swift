@@ -190,8 +190,7 @@ struct ProviderDirectoryTests {
     let engine = try bench.signedIn()
     let old = bench.provider.keySet
     try bench.provider.changeKey()
-    // The published key set does not get the new key, as if somebody else than the issuer had signed the
-    // id_tokens.
+    // The published key set does not get the new key, as if somebody other than the issuer had signed the id_tokens.
     for _ in 1...8 { bench.provider.next(.keys, Self.status(200, old)) }
     var isTold = false
     for count in [2, 3, 4, 5, 6, 7, 7] {

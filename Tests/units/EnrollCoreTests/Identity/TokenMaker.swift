@@ -131,7 +131,7 @@ func refusal(
   try refusal(maker.text(), keys: keys, change)
 }
 
-/// Whether the id_token is refused, and the message contains this text.
+/// Whether the error refuses an id_token with a message that contains this text.
 func isRefused(_ error: EnrollError?, _ about: String) -> Bool {
   guard let error, error.code == .idTokenInvalid else { return false }
   return error.message.hasPrefix("id_token refused: ") && error.message.contains(about)

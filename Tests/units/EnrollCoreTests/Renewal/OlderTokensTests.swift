@@ -1,4 +1,4 @@
-// Access tokens of a session that a renewal for another audience may have ended.
+// A session's older access tokens, which may have become invalid by a renewal for another audience.
 
 import EnrollRules
 import EnrollSteps

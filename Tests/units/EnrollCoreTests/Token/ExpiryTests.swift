@@ -45,7 +45,8 @@ struct ExpiryTests {
     expect(hour.band(at: moment(1_000_000, 500), graceSeconds: 60), is: .fresh)
     let kept = hour.freshness(at: back, graceSeconds: 60)
     #expect(!kept.holds(at: back.instant, minimumLifetimeSeconds: 0))
-    // In a process that continues after its machine was restored, the date also decides.
+    // After a restore of the machine, a running process may see its clock earlier than when the token was stored. Then
+    // the clock alone does not make the token fresh: the date also decides.
     let before = hour.freshness(at: moment(1_000_010, 510), graceSeconds: 60)
     #expect(before.holds(at: moment(0, 510).instant, minimumLifetimeSeconds: 0))
     #expect(!before.holds(at: moment(0, 5).instant, minimumLifetimeSeconds: 0))
