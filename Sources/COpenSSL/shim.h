@@ -1,5 +1,6 @@
-// OpenSSL's declarations, for EnrollCrypto only. libcrypto itself is opened at first use and not linked: the functions that
-// dlsym finds are in one struct, and are called through it. Macros that Swift cannot import become functions here.
+// OpenSSL's declarations, for EnrollCrypto only. libcrypto itself is not linked, but opened at first use: its
+// functions, which dlsym finds, are in one struct and are called through this struct. Macros that Swift cannot import
+// become functions here.
 #ifndef ENROLL_COPENSSL_SHIM_H
 #define ENROLL_COPENSSL_SHIM_H
 #include <dlfcn.h>

@@ -44,7 +44,7 @@ package struct HostLines {
     }
   }
 
-  /// Ends the last line, which may have no line end.
+  /// Ends the last line, even if it has no line end.
   package mutating func finish(_ emit: (Line) -> Void) {
     if let finder {
       self.finder = nil

@@ -1,5 +1,5 @@
-// The limits of the current call, for code without a deadline parameter. Two waits of the store need them: the keyring
-// that is asked for the store's key may never answer, and another process may hold the lock that a save needs.
+// The limits of the current call, for code without a deadline parameter. Two waits of the store need them: perhaps the
+// keyring never answers when it is asked for the store's key, or another process holds the lock that a save needs.
 
 public import EnrollRules
 public import EnrollSteps

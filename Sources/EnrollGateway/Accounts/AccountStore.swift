@@ -114,7 +114,7 @@ public enum Redemption: Sendable, Equatable {
   case reused
 }
 
-/// Accounts with their sessions, and the codes of apps. Each change writes its audit entry in its own transaction.
+/// Accounts with their sessions, and the codes of apps. Each change and its audit entry are written in one transaction.
 public protocol SessionStore: AnyObject, Sendable {
   /// Finds or creates the account of the identity, atomically: a thousand concurrent calls for one new identity create one
   /// account. The identity's e-mail, name and times are updated; values that are nil in this sign-in stay as they were.
@@ -155,7 +155,7 @@ public protocol SessionStore: AnyObject, Sendable {
     ofAccount account: AccountID, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Int
 
-  /// The accounts with an identity of this e-mail address, the oldest first, at most 100. Case is ignored.
+  /// The accounts that have an identity with this e-mail address, the oldest first, at most 100. Case is ignored.
   func accounts(withEmail email: String) throws(StoreFailure) -> [Account]
 
   /// The account with this id, or nil.
@@ -167,8 +167,8 @@ public protocol SessionStore: AnyObject, Sendable {
 
 /// The upkeep of the database itself.
 public protocol StoreUpkeep: AnyObject, Sendable {
-  /// Deletes sessions, codes, links and recorded messages that expired days ago. They must have expired by `now` and
-  /// by the database's own clock, so that one wrong clock cannot delete valid rows.
+  /// Deletes sessions, codes, links and recorded messages that expired days ago. Both `now` and the database's own
+  /// clock must be later than the expiry, so that one wrong clock cannot delete valid rows.
   /// - Returns: how many rows were deleted.
   func prune(at now: UnixTime) throws(StoreFailure) -> Int
 

@@ -111,7 +111,7 @@ public protocol AuditStore: AnyObject, Sendable {
 
 /// How long audit entries are kept.
 public enum AuditRetention {
-  /// The smallest permitted number of days. The database refuses to delete younger entries.
+  /// The smallest permitted number of days for which entries are kept. The database refuses to delete younger entries.
   public static let shortestDays: Int64 = 30
   public static let defaultDays: Int64 = 400
 }

@@ -206,7 +206,7 @@ private struct ServerKeys {
     }
     dialect.appleSecret = AppleSecret(
       team: team, clientID: configuration.clientID.text, keyID: appleKeyID, key: key)
-    // Apple answers a request with the scope `name` or `email` only by a form post.
+    // If a request has the scope `name` or `email`, Apple answers only by a form post.
     dialect.answersByForm = configuration.scopes.contains {
       ASCII.equals($0, "name") || ASCII.equals($0, "email")
     }

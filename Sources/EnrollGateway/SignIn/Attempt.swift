@@ -1,6 +1,6 @@
 // A sign-in in progress, in its own sealed cookie. The gateway stores nothing until the provider has answered, so any
-// replica can handle the answer. Refused: a cookie that these keys did not seal, a cookie that is older than ten
-// minutes, and a cookie that belongs to another `state`.
+// replica can handle the answer. Refused: a cookie that the gateway's keys did not seal, a cookie that is older than
+// ten minutes, and a cookie that belongs to another `state`.
 
 import EnrollRules
 import EnrollSteps
@@ -53,8 +53,8 @@ struct Attempt: Equatable {
   }
 
   static let lifetimeSeconds: Int64 = 600
-  /// The cookie lives longer than the attempt, so that a late answer gets the right failure, and the waiting
-  /// app gets an error.
+  /// How many seconds the cookie lives: longer than the attempt, so that a late answer gets the right failure, and the
+  /// waiting app gets an error.
   static let cookieSeconds: Int64 = 1_200
   /// The largest number of sign-ins in progress in one browser. There is a limit, because the size of a request is
   /// limited.

@@ -9,7 +9,8 @@ import EnrollHTTP
 struct Views: Sendable {
   let pages: Pages
 
-  /// The language that the URL names (`ui_locales`, OpenID Connect Core §3.1.2.1); otherwise the browser's.
+  /// The context of a page: its language is the one that the URL names (`ui_locales`, OpenID Connect Core §3.1.2.1), or
+  /// else the browser's language.
   private func context(_ request: WebRequest) -> PageContext {
     let accepted = request.values(of: "Accept-Language")
     let named = Parameters(encoded: request.query)?[Self.languageParameter]

@@ -272,7 +272,7 @@ struct AccountTransaction {
       ])
   }
 
-  /// Writes an audit entry in the same transaction.
+  /// Writes an audit entry as a part of this transaction.
   private func note(
     _ event: AuditEvent, _ outcome: AuditEntry.Outcome = .done, of account: AccountID, _ detail: String?,
     at now: UnixTime

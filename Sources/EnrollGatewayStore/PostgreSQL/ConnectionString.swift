@@ -10,8 +10,8 @@ struct ConnectionString: Sendable {
   let parameters: [(keyword: String, value: String)]
   private let secrets: [String]
 
-  /// Defaults for settings that the text does not have. The kernel closes a connection after four seconds:
-  /// because of unacknowledged data (tcp_user_timeout), or because keepalives get no answer.
+  /// Defaults for settings that the text does not have. The kernel closes a connection if sent data are not
+  /// acknowledged for four seconds (tcp_user_timeout), or if keepalives get no answer for as long.
   private static let defaults = [
     ("target_session_attrs", "read-write"), ("connect_timeout", "3"), ("tcp_user_timeout", "4000"),
     ("keepalives", "1"), ("keepalives_idle", "1"), ("keepalives_interval", "1"), ("keepalives_count", "3"),

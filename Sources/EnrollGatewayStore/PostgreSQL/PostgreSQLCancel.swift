@@ -5,7 +5,7 @@ import CPostgreSQL
 import EnrollSteps
 import EnrollPosix
 
-/// Sends cancel requests in the background, at most 16 at once: the server may not answer these requests
+/// Sends cancel requests in the background, at most 16 at once: perhaps the server does not answer these requests
 /// either, so no caller waits for them.
 enum PostgreSQLCancel {
   private static let limit = 16

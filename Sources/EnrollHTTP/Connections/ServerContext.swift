@@ -20,8 +20,8 @@ final class ServerContext: Sendable {
   let provider: WorkerPool
   let census: ConnectionCensus
   let counters = ServerCounters()
-  /// The interval at which a loop with connections checks deadlines: a quarter of the shortest timeout, from 5 ms to 1 s. A
-  /// timeout is noticed at most that much late.
+  /// The interval at which a loop with connections checks deadlines: a quarter of the shortest timeout, but between 5
+  /// ms and 1 s. A timeout is noticed late by at most this interval.
   let tickMilliseconds: Int64
   private let draining = Atomic<Bool>(false)
 

@@ -16,7 +16,7 @@ extension Client {
 
   /// Asks the provider's userinfo endpoint with a valid token. A 401 is handled as in
   /// ``rejected(_:for:until:cancellation:)``: the token is renewed, and the request is sent once more. If the endpoint
-  /// also refuses the new token, it accepts no token of this session; the session continues.
+  /// also refuses the new token, the endpoint accepts no token of this session, but the session continues.
   /// - Throws: the error that says why there is no access token, if there is none (then no request was sent);
   ///   `.rejected` after the second 401.
   public func userinfo(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)

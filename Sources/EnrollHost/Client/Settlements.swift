@@ -1,4 +1,4 @@
-// How transactions ended, as this process remembers it.
+// How transactions ended, as far as this process remembers.
 
 import EnrollRules
 import EnrollSteps

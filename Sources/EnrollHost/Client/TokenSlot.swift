@@ -83,8 +83,8 @@ struct TokenSlot: @unchecked Sendable {
   func unlock() { pthread_mutex_unlock(&content.pointee.mutex) }
 }
 
-/// A pointer to a client's fresh token, for callers that hold no reference to the client and know whether it still
-/// exists.
+/// A pointer to a client's fresh token, for callers that hold no reference to the client, but know whether the client
+/// still exists.
 public struct TokenPointer: Sendable {
   private let slot: TokenSlot
 

@@ -58,7 +58,7 @@ struct LoopbackAddress {
     guard request.host.elementsEqual(authority) else { throw LoopbackRequest.Refusal(status: 421) }
     guard request.path.elementsEqual(path) else { throw LoopbackRequest.Refusal(status: 404) }
     guard ASCII.equals(request.method, "GET") else {
-      // An OPTIONS request is a preflight: the browser asks whether a page of the Internet may send its user here.
+      // An OPTIONS request is a preflight: the browser asks whether a public website may send its user here.
       throw LoopbackRequest.Refusal(status: ASCII.equals(request.method, "OPTIONS") ? 204 : 405)
     }
     guard let query = request.query else { return base }

@@ -5,7 +5,7 @@ import EnrollJSON
 
 /// The response to one poll.
 package enum DevicePollAnswer {
-  /// A 2xx with an access token: it is read like the response to a code.
+  /// A 2xx response with an access token: it is read like the response to an authorization code.
   case tokens
   /// `authorization_pending`.
   case pending

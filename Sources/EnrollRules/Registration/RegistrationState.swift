@@ -68,7 +68,7 @@ public enum RegistrationState: Equatable, Sendable {
     }
   }
 
-  /// The state without its payload: the rows and targets of the transition table.
+  /// The state without its payload, as the transition table names it.
   public enum Kind: String, Sendable, CaseIterable {
     /// ``RegistrationState/starting``.
     case starting

@@ -1,5 +1,5 @@
-// The meaning of the response to a refresh token for the session (R27, R30, R33, R34). Only the two tables in this
-// file decide it: one for refusals, by status and content, and one for the id_token of a success. Pure.
+// What the response to a refresh token means for the session (R27, R30, R33, R34). Only the two tables in this file
+// decide that: one for refusals, by status and content, and one for the id_token of a success. Pure.
 // docs/reliability.md shows the same tables.
 
 /// The meaning of a refusal of a refresh token.
@@ -35,8 +35,8 @@ public enum RenewalJudgement {
     Row(content: .aboutClient, at400: .refused, at401: .refused, at403: .refused),
     Row(content: .trouble, at400: .unclear, at401: .unclear, at403: .unclear),
     Row(content: .otherCode, at400: .refused, at401: .refused, at403: .refused),
-    // Glewlwyd refuses a refresh token with an empty 400; Spring Authorization Server refuses a client with an empty
-    // 401. An empty 403 comes from a proxy.
+    // Glewlwyd refuses a refresh token with status 400 and an empty body; Spring Authorization Server refuses a client
+    // with status 401 and an empty body. An empty body with status 403 comes from a proxy.
     Row(content: .empty, at400: .endsIfRepeated, at401: .refused, at403: .unclear),
     Row(content: .withoutCode, at400: .unclear, at401: .unclear, at403: .unclear),
   ]
@@ -53,7 +53,7 @@ public enum RenewalJudgement {
   }
 }
 
-/// The meaning of a renewal's id_token for the session.
+/// What a renewal's id_token means for the session.
 public enum RenewedIDTokenShows: Sendable, CaseIterable {
   /// The response continues this session: it has the same issuer and user, is for this client, and breaks no
   /// rule.

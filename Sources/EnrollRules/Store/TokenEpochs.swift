@@ -2,8 +2,8 @@
 // since then.
 
 extension AccountRecord {
-  /// The epoch at which this access token was stored: the session's own, or an audience's; nil if the audience has no
-  /// token.
+  /// The epoch at which an access token was stored: the token for `audience`, or the session's own token if `audience`
+  /// is nil. Returns nil if the audience has no token.
   public func epoch(for audience: TokenAudience?) -> UInt64? {
     guard let audience else { return accessEpoch ?? tokenEpoch }
     return confirmed?.audiences[audience]?.token?.epoch

@@ -54,7 +54,7 @@ public enum ASCII {
     return true
   }
 
-  /// Byte equality of a part of a text and another text.
+  /// Whether a part of a text has the same bytes as another text.
   @_optimize(speed)
   static func equals(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: StaticString) -> Bool {
     guard range.count == text.utf8CodeUnitCount else { return false }

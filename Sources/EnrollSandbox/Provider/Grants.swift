@@ -114,7 +114,7 @@ struct Grants: Codable, Sendable {
   /// - Parameters:
   ///   - rotates: whether the refresh token is replaced; if false, the current refresh token stays valid.
   ///   - graceSeconds: how long the previous refresh token may be sent again. The answer then contains the current
-  ///     refresh token, like the earlier answer, which the client may not have received.
+  ///     refresh token, like the earlier answer, which perhaps did not reach the client.
   mutating func refresh(
     _ text: String, clientID: String, thumbprint: String?, rotates: Bool, graceSeconds: Int64,
     refreshExpiresAt: Int64, now: Int64
@@ -180,8 +180,8 @@ struct Grants: Codable, Sendable {
     return family
   }
 
-  /// Revokes a token (RFC 7009 §2.1). With a refresh token, its whole family ends; with an access token, only that
-  /// token becomes invalid. An unknown token is not an error.
+  /// Revokes a token (RFC 7009 §2.1). Revoking a refresh token ends its whole family; revoking an access token makes
+  /// only that token invalid. An unknown token is not an error.
   mutating func revoke(_ text: String, clientID: String) throws(OAuthRefusal) {
     let familyID = refreshTokens[text]?.familyID ?? accessTokens[text]?.familyID
     guard let familyID, let family = families[familyID] else { return }

@@ -1,4 +1,4 @@
-// The pause between two attempts of a request, which ends when the client is closed (R33).
+// The pause between two attempts of a request (R33). The pause ends early when the client is closed.
 
 import EnrollRules
 

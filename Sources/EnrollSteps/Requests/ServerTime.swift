@@ -16,7 +16,7 @@ extension EngineContext {
     return time
   }
 
-  /// The current time by the server's clock, from its responses; nil if it is unknown.
+  /// The current time by the server's clock, from the server's responses or the stored offset; nil if it is unknown.
   func knownServerTime() -> UnixTime? {
     if let time = provider.serverTime { return time }
     return (try? store.read(account))?.serverClock.offsetSeconds.map { clock.wallTime() + $0 }

@@ -30,7 +30,7 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
   /// - Parameters:
   ///   - path: absolute. The folder is created with mode 0700, if its parent exists.
   ///   - keys: the store's key provider.
-  ///   - allowsNetworkFilesystem: accepts filesystems whose locks may not hold between machines.
+  ///   - allowsNetworkFilesystem: accepts filesystems whose locks perhaps do not hold between machines.
   ///   - system: the disk, for tests.
   /// - Throws: `.invalidArgument` for a relative path; `.storeRefused` for a folder that is not acceptable; `.storeIO`,
   ///   `.storeFull`.

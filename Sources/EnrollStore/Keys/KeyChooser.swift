@@ -7,7 +7,7 @@ public import EnrollSteps
 import EnrollCrypto
 import EnrollPosix
 
-/// A provider that was examined, and the result.
+/// A key provider that was examined, and the result of the examination.
 public struct KeyCandidate: Equatable, Sendable {
   public var name: String
   public var presence: KeyPresence

@@ -159,7 +159,7 @@ private struct GitSettings {
     entries.first { $0.isLocal && $0.match != .none && !$0.value.isEmpty && $0.value != helper }?.value
   }
 
-  /// Where a helper of this program is, other than in the user's own file.
+  /// The place, other than the user's own file, where a helper of this program is set.
   var elsewhere: String? {
     let files = present.map { $0.origin }
     return entries.first { entry in

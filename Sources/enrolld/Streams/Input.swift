@@ -23,7 +23,7 @@ final class Input: @unchecked Sendable {
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
   private let signals: Int32
   private let waker: Int32
-  /// Only the thread that checks for signals uses this flag.
+  /// Whether the first signal was read. Only the thread that checks for signals uses this flag.
   private var hasReadSignal = false
 
   /// - Parameters:

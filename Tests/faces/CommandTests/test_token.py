@@ -238,7 +238,7 @@ class Renewal(CommandCase):
         self.assertEqual(output, "")
         self.assertIn("Try again", words)
         self.assertIn("no renewal ended before the timeout", words)
-        # The renewal goes on: the next command waits for its token.
+        # The renewal goes on, and the next command waits for the new token.
         self.token()
         self.assertEqual(self.counts()["refreshes"], 1)
 

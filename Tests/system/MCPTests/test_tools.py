@@ -1,4 +1,4 @@
-"""Tools: arguments that headers repeat (2026-07-28), and tools that the host does not see."""
+"""Tools: arguments that requests repeat in headers (2026-07-28), and tools that the host does not see."""
 
 import json
 

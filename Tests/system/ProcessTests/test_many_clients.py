@@ -10,7 +10,7 @@ from platforms import BUILD, OUT
 from processes import TOP, Child, wait_until, workspace
 
 CLIENTS = 200
-# The program's own thread, the thread of the timers, and the threads that read stores.
+# The largest number of threads: the program's own thread, the thread of the timers, and the threads that read stores.
 MOST = 2 + 8
 
 

@@ -99,7 +99,7 @@ class Token(TokenMixin):
     scope: str
     expires_in: int
     issued_at: int
-    # Whether the refresh token was used, or both tokens were revoked.
+    # `is_spent`: whether the refresh token was used. `revoked`: whether both tokens were revoked.
     is_spent: bool = False
     revoked: bool = False
 

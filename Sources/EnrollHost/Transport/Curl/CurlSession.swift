@@ -1,5 +1,5 @@
 // A multi handle, which keeps connections, and one easy handle for each request: the objects that a thread holds during
-// a request. The multi interface is used because a cancelled call can leave its poll at once; an easy handle alone
+// a request. The multi interface is used because its poll ends at once when a call is cancelled; an easy handle alone
 // would check for a cancellation once a second. No easy handle is used twice: curl_easy_reset allocates memory and does
 // not report a failure, and a handle without its defaults reads nothing and trusts no certificate.
 
@@ -103,7 +103,8 @@ final class CurlSession: @unchecked Sendable {
   }
 
   /// Whether any part of the request has left this machine. libcurl also counts the request that asks a proxy for a
-  /// tunnel, and on a new connection nothing else is sent before the TLS handshake is complete.
+  /// tunnel. So for TLS on a new connection the answer is false until the TLS handshake is complete: nothing else is
+  /// sent before.
   private func hasSent(
     _ easy: UnsafeMutableRawPointer, _ request: HTTPRequest, _ target: RequestTarget
   ) -> Bool {

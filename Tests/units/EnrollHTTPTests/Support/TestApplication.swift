@@ -52,7 +52,7 @@ func withServer(
   try body(server)
 }
 
-/// Checks `condition` again and again until it holds; false if it does not hold for long.
+/// Checks `condition` again and again until it holds; false if it still does not hold after a long time.
 func eventually(_ condition: () -> Bool) -> Bool {
   for _ in 0..<20_000 {
     if condition() { return true }

@@ -1,4 +1,4 @@
-// One renewal at a time, for any number of callers, and independent of each of them.
+// Tests that only one renewal runs at a time, for any number of callers, and independently of each caller.
 
 @testable import EnrollPosix
 import EnrollRules

@@ -55,7 +55,8 @@ final class RawServer: Sendable {
             usleep(1000)
             continue
           }
-          // The thread that uses the descriptor closes it: another server may get the number at once.
+          // Only this thread, which uses the descriptor, closes it, because another server may get the same number at
+          // once.
           close(descriptor)
           return
         }

@@ -1,5 +1,5 @@
-// Tests with a store that was restored from a copy, while its key is in a place that the copy does not have (store.md,
-// Rollback).
+// Tests with a store that was restored from a copy, while its key is in a place that the copy does not include
+// (store.md, Rollback).
 
 @testable import EnrollStore
 import EnrollRules
