@@ -191,7 +191,8 @@ public protocol StoreUpkeep: AnyObject, Sendable {
   func close()
 }
 
-/// The whole store of a gateway. Code that needs only a part of the store gets only one of the protocols below.
+/// The whole store of a gateway. Code that needs only a part of the store gets one of the protocols that this protocol
+/// combines.
 public protocol AccountStore: SessionStore, AccountChanges, RegistrationStore, AuditStore, LimitStore,
   RevocationStore, StoreUpkeep
 {}

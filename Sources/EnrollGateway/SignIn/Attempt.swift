@@ -26,11 +26,12 @@ struct Attempt: Equatable {
   enum Reauthentication: Equatable {
     /// The provider decides.
     case notRequested
-    /// With `max_age`: the provider authenticates the user again if it last did so more than ten minutes ago.
+    /// The request has `max_age`: the provider authenticates the user again if it last did so more than ten minutes
+    /// ago.
     case byAge
-    /// With `prompt=login` in addition, after an answer whose `auth_time` did not prove a recent authentication. The
-    /// first request does not have `prompt=login`, because some providers that get it ask the user again and again
-    /// (Canaille 0.3.6 with a consent page).
+    /// The request also has `prompt=login`, because the `auth_time` of an earlier answer did not prove a recent
+    /// authentication. The first request does not have `prompt=login`, because some providers that get it ask the user
+    /// again and again (Canaille 0.3.6 with a consent page).
     case byPrompt
   }
 

@@ -13,8 +13,8 @@ public enum OfflineConsent: String, Sendable {
 }
 
 extension ProviderMetadata {
-  /// Whether this is node-oidc-provider, judged by the paths of its endpoints: it drops `offline_access` without
-  /// `prompt=consent`.
+  /// Whether the provider is node-oidc-provider, which drops `offline_access` without `prompt=consent`. Judged by the
+  /// paths of the endpoints.
   var wantsConsentForOfflineAccess: Bool {
     let base = authorizationEndpoint.utf8.dropLast("/auth".utf8.count)
     func isAt(_ url: String?, _ path: String) -> Bool {

@@ -24,7 +24,7 @@ public enum ProviderTold: Equatable, Sendable {
   /// The names of all cases.
   public static let names = ["told", "queued", "notPossible"]
 
-  /// The reason why the provider cannot be informed; nil for the other cases.
+  /// The reason why the provider cannot be informed; nil for ``told`` and ``queued``.
   public var reason: String? {
     if case .notPossible(let reason) = self { reason } else { nil }
   }

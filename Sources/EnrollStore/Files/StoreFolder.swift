@@ -322,8 +322,8 @@ final class StoreFolder: Sendable {
 // next save of the same file would also replace them. They are removed at the first use of the same account by another
 // process, and whenever a call reads the whole folder anyway.
 extension StoreFolder {
-  /// Removes such files, except those that a process uses: such a process holds the locks of the file. Ignores errors,
-  /// because nothing depends on the removal.
+  /// Removes leftover files, except those that a process uses: such a process holds the locks of the file. Ignores
+  /// errors, because nothing depends on the removal.
   /// - Parameter names: names of files that may exist.
   func removeLeftovers(_ names: [String]) {
     for name in names {

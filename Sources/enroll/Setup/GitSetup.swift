@@ -21,7 +21,7 @@ extension SetupTool {
             + "and git would give it the token: nothing is changed",
           advice: "Unset these variables, and run the command again.")
       }
-      // Somebody has chosen the other helper for exactly this host, so only that person decides.
+      // Somebody has chosen the other helper for exactly this host, so only that person may change this.
       if let other = settings.others.first {
         throw Failure(
           .failed,

@@ -1,4 +1,4 @@
-"""The token for scripts: printed alone, or not at all; the exit statuses; one renewal for all callers."""
+"""Tests of `enroll token`: it prints the token or nothing; its exit statuses; one renewal for all callers."""
 
 import fcntl
 import json

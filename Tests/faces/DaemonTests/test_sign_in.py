@@ -1,4 +1,4 @@
-"""Sign-in, renewal, a new process, logout (flows.md §2, §5, §7, §8)."""
+"""Tests of sign-in, renewal, a new process and logout (flows.md §2, §5, §7, §8)."""
 
 import json
 import os
