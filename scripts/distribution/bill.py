@@ -34,8 +34,8 @@ def of_swift():
 
 
 def of_every_build(targets):
-    """The entries of each version of jansson in the targets, and of the parts that this machine's compiler links
-    into programs."""
+    """The entries of each version of jansson in the targets, and of the parts that this machine's compiler
+    links into programs."""
     versions = {}
     for target, built in targets.items():
         header = TOP / ".build/targets" / target / "sysroot/usr/include/jansson.h"

@@ -112,7 +112,7 @@ def step_up_eight(contender, provider):
 
 
 def killed_while_waiting(contender, provider):
-    """Scenario: three times, the host kills the bridge that waits for the person, and starts the bridge again."""
+    """Scenario: three times, the host kills the bridge that waits for the person, and starts it again."""
     rows = {}
     for name, is_group in (("process", False), ("group", True)):
         with Lab(contender, provider) as lab:
