@@ -1,6 +1,6 @@
-// libcurl's declarations, for EnrollHost and EnrollGatewayMail. libcurl itself is opened at first use and not linked: the
-// functions that dlsym finds are in one struct. Each call goes through a `static inline` function here, with the type that the
-// variadic curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt expect.
+// libcurl's declarations, for EnrollHost and EnrollGatewayMail. libcurl itself is not linked, but opened at first use.
+// One struct holds the functions that dlsym finds. Each call goes through a `static inline` function here, with the
+// type that the variadic curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt expect.
 #ifndef ENROLL_CCURL_SHIM_H
 #define ENROLL_CCURL_SHIM_H
 #define CURL_DISABLE_TYPECHECK

@@ -119,7 +119,7 @@ static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
 static inline int enroll_posix_hide_memory(void) {
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? enroll_system_limit_core(0) : -1;
 }
-// The path of this program, to run it again, even after the file was deleted or replaced.
+// A path with which this program can be run again, even after its file was deleted or replaced.
 static inline const char *enroll_posix_program(void) { return "/proc/self/exe"; }
 // Sets the name of this process in the system's process lists, at most 15 characters.
 static inline void enroll_posix_name_process(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

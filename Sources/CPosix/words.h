@@ -9,8 +9,8 @@ static inline char **enroll_posix_command_words(long *count) {
   extern char **environ;
   if (!environ || environ[-1]) return NULL;
   char **first = environ - 1;
-  // Moves `first` back over the pointers, until the value before it is the number of words. No pointer is as small as
-  // that number, so no pointer is mistaken for it.
+  // Moves `first` back over the pointers, until the value before `first` is the number of words. That number is smaller
+  // than every pointer, so no pointer is mistaken for the number.
   for (*count = 0; (intptr_t)first[-1] != *count; first--) ++*count;
   return first;
 }

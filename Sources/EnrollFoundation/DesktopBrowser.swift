@@ -1,11 +1,11 @@
 // The desktop's browser as a UserAgent (RFC 8252 §8.1), for loopback redirects: the client listens for the redirect
-// itself. Other redirects are refused. A machine without a desktop is refused, too: there the host shows the URL.
+// itself. Other redirects are refused, and so is a machine without a desktop. On such a machine the host shows the URL.
 
 public import EnrollKit
 import Foundation
 
-/// A browser that is started by the programs in the environment variable `BROWSER`; without that variable by
-/// `xdg-open`, or by `open` on macOS (not tested there).
+/// A browser that the programs in the environment variable `BROWSER` start. Without that variable, `xdg-open` starts
+/// the browser, or on macOS `open` (not tested there).
 ///
 /// `try await client.signIn(using: DesktopBrowser())` opens the browser and waits for the redirect.
 public struct DesktopBrowser: UserAgent {

@@ -10,7 +10,8 @@ package struct NamePattern: Equatable, Sendable {
     let pattern = Array(text.unicodeScalars)
     let name = Array(name.unicodeScalars)
     var (position, index) = (0, 0)
-    // The position of the last `*` in the pattern, and of the first character of the name after its match.
+    // `star` is the position of the last `*` in the pattern. `rest` is the position in the name of the first character
+    // after the text that this `*` matches.
     var (star, rest) = (-1, 0)
     while index < name.count {
       if position < pattern.count, pattern[position] == "*" {

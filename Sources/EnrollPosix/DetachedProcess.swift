@@ -74,7 +74,7 @@ package enum DetachedProcess {
   /// - Parameter seconds: how long the process may run; nil for the time of a renewal.
   /// - Returns: the input from the starter, and the descriptor for the answers; nil if the input cannot be read.
   package static func begin(runningSeconds seconds: Int32? = nil) -> (input: [UInt8], answers: Int32)? {
-    // The kernel named the process after the path by which it was run.
+    // Renames the process, because the kernel named it after the path with which it was started.
     enroll_posix_name_process(name)
     // The signals are ignored, because the process ends soon by itself, and a token may be on its way. When a machine
     // or service shuts down, it sends these signals first, and then waits before it kills the process.

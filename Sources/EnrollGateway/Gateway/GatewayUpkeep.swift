@@ -6,7 +6,7 @@ import EnrollSteps
 public import EnrollHTTP
 
 extension Gateway {
-  /// The paths that load balancers request, with any host name.
+  /// The paths that load balancers request. These requests may have any host name.
   public static let probePaths = Route.all.filter(\.isProbe).map(\.path)
   /// The interval of checks.
   public static let probeMilliseconds: Int64 = 2_000
@@ -19,7 +19,7 @@ extension Gateway {
   public func probe() -> Bool { readiness.probe() }
 
   /// Revokes tokens that are due.
-  /// - Returns: how many tokens were taken; 0 if no token is due.
+  /// - Returns: how many tokens this call tried to revoke; 0 if no token is due.
   @discardableResult
   public func revokeDue(most: Int = 16) throws(StoreFailure) -> Int { try revocations.revokeDue(most: most) }
 

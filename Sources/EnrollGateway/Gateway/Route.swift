@@ -66,7 +66,7 @@ struct Route: Sendable {
   /// What the endpoint does, for docs/gateway/app.md, in Markdown with links from the top of the repository. nil for the pages
   /// and forms that only other pages link to.
   var about: String?
-  /// Whether load balancers request the path, with any host name.
+  /// Whether the path is for load balancers, whose requests may have any host name.
   var isProbe = false
   /// Whether the route exists for this variable part of the path. The gateway calls this closure only if the path does
   /// not support the request's method: the answer then lists the methods that the path supports. For all other
@@ -128,7 +128,7 @@ struct Route: Sendable {
     }
   }
 
-  /// A page or form for users who register or sign in by e-mail. It does not exist without registration by e-mail.
+  /// A page or form for users who register or sign in by e-mail. It exists only on a gateway with such registration.
   /// - Parameter needsPasswords: whether the page exists only if the gateway's pages ask for passwords.
   static func email(
     _ method: Method, _ path: String, waitsFor waiting: Waiting, needsPasswords: Bool = false,

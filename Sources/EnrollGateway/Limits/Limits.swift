@@ -9,7 +9,7 @@ import EnrollRules
 public import EnrollSteps
 import EnrollCrypto
 
-/// Counts requests against the limits, for any thread. A call may wait for the database.
+/// Counts requests against the limits. Any thread may use it, and a call may wait for the database.
 public final class Limits: Sendable {
   private struct State {
     var buckets: LocalBuckets
@@ -52,7 +52,7 @@ public final class Limits: Sendable {
   /// Takes one request from the bucket, if there is one left.
   public func take(_ kind: LimitKind, key: LimitKey) -> LimitVerdict {
     guard let rule = rules[kind, key.scope] else { return .granted }
-    // If SHA-256 fails, no sign-in works either.
+    // Without a name, the request is refused. This prevents no sign-in: without SHA-256, no sign-in works anyway.
     guard let name = Self.name(kind, key) else { return .refused(retryAfterSeconds: rule.seconds) }
     let bucket = LocalBuckets.Key(hash: name)
     // Read the clock while the lock is held, so that a bucket gets its requests in the order of their times. A request

@@ -41,8 +41,8 @@ struct SignedRequest: Equatable {
     guard payload["algorithm"]?.string.map({ ASCII.equals($0, "HMAC-SHA256") }) ?? false else {
       throw Self.refusal("algorithm is not HMAC-SHA256")
     }
-    // Facebook's scripts sign data for a browser with the same secret, when a user signs in, or for an app's page
-    // inside a frame.
+    // Facebook signs other data with the same secret: the data that its scripts pass to a browser when a user signs in,
+    // and the data for an app's page inside a frame.
     for name in ["code", "oauth_token"] where payload[name] != nil {
       throw Self.refusal("it has \(name), so it comes from a browser")
     }

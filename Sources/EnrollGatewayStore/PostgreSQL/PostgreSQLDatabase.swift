@@ -6,7 +6,7 @@ import EnrollGateway
 final class PostgreSQLDatabase: SQLDatabase {
   let pool: ConnectionPool<PostgreSQLConnection>
   let observer: (any StoreObserver)?
-  /// A connection that only checks use, so that a check does not depend on the load.
+  /// A connection that is reserved for checks, so that a check does not depend on the load.
   private let probes: ConnectionPool<PostgreSQLConnection>
 
   /// - Throws: as ``PostgreSQLStore/init(_:connections:statementMilliseconds:waitMilliseconds:observer:)``.
@@ -54,7 +54,7 @@ final class PostgreSQLDatabase: SQLDatabase {
     }
   }
 
-  /// The number of tables that this user lacks the right to read or to change. A missing table counts as well.
+  /// The number of tables that the database user has no right to read or to change. A missing table counts as well.
   static let tablesWithoutRights =
     "SELECT count(*) FROM unnest(ARRAY[\(tables.map { "'\($0)'" }.joined(separator: ","))]) AS name WHERE ("
     + ["SELECT", "INSERT", "UPDATE", "DELETE"]

@@ -11,7 +11,7 @@ enum PostgreSQLError: Error {
   /// The server did not answer in time. It may be waiting for its standby: a repeated call would wait as well.
   case timedOut(mayHaveHappened: Bool)
 
-  /// The same error, with the meaning that it has for a statement that changes nothing.
+  /// The same error for a statement that changes nothing: `mayHaveHappened` is false.
   var withoutChange: PostgreSQLError {
     switch self {
     case .lost(let text, _): .lost(text, mayHaveHappened: false)

@@ -1,5 +1,5 @@
-// One connection to a SQLite file, used by one thread at a time. Changes are durable when a call returns: a write-ahead log
-// with synchronous=FULL, so that a power cut loses no acknowledged sign-in.
+// One connection to a SQLite file, used by one thread at a time. A change is durable when its call returns, so a power
+// cut loses no acknowledged sign-in: the file has a write-ahead log, and synchronous=FULL.
 
 import CPosix
 import CSQLite

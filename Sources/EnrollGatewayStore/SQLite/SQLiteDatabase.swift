@@ -8,7 +8,7 @@ import EnrollGateway
 final class SQLiteDatabase: SQLDatabase {
   private let writer: ConnectionPool<SQLiteConnection>
   private let readers: ConnectionPool<SQLiteConnection>
-  /// A connection only for checks, so that a check does not depend on the load.
+  /// A connection that is reserved for checks, so that a check does not depend on the load.
   private let probes: ConnectionPool<SQLiteConnection>
   private let fileIdentity: SQLiteFile.FileIdentity
   private let observer: (any StoreObserver)?

@@ -88,7 +88,7 @@ enum SessionLimits {
   /// Appended to a query for an account's sessions: selects up to 1,000 sessions that have to end before one more begins.
   static let surplus =
     "ORDER BY last_seen DESC, created DESC, id DESC LIMIT 1000 OFFSET \(most - 1)"
-  /// Expired rows are deleted when three days have passed both by the gateway's clock and by the database's clock: one
-  /// wrong clock alone cannot delete valid rows.
+  /// The seconds for which an expired row is kept: three days, both by the gateway's clock and by the database's clock.
+  /// If only one of the clocks is wrong, no valid row is deleted.
   static let keptSeconds: Int64 = 3 * 86_400
 }

@@ -109,7 +109,7 @@ struct AnswerWriter {
     bytes.append(contentsOf: dateLine)
   }
 
-  /// Clients read only the number; the words are from RFC 9110.
+  /// Writes the status line. Clients read only the number in it; the words are from RFC 9110.
   private mutating func writeStatus(_ status: Int) {
     switch status {
     case 200: append("HTTP/1.1 200 OK\r\n")

@@ -1,5 +1,4 @@
-// The number of connections, in total and by address, and of requests that are being processed, across all event
-// loops.
+// Counts, across all event loops, the connections (in total and by address) and the requests that are being processed.
 
 import EnrollPosix
 
@@ -16,7 +15,7 @@ final class ConnectionCensus: @unchecked Sendable {
 
   /// Counts a new connection, unless a limit is reached.
   /// - Parameter address: the client's address; nil for a trusted proxy, whose connections count only in the total.
-  /// - Returns: why the connection is refused; nil if the connection may stay; call ``release(_:)`` when it closes.
+  /// - Returns: why the connection is refused; nil if it may stay. Call ``release(_:)`` when such a connection closes.
   func admit(_ address: IPAddress?) -> Refusal? {
     condition.lock()
     defer { condition.unlock() }

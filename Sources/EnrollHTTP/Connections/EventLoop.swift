@@ -8,8 +8,8 @@ import EnrollPosix
 
 /// Runs events from ``start()`` to ``end()``. Other threads may call only ``post(_:)``, ``run(_:)``, ``start()`` and ``end()``.
 final class EventLoop: @unchecked Sendable {
-  // Unchecked: the queue is touched only with `exclusion` locked, everything else only by the loop's thread once the thread
-  // runs.
+  // Unchecked: the queue is touched only with `exclusion` locked. Once the loop's thread runs, only that thread touches
+  // everything else.
   let base: OpaquePointer
   let shared: ServerContext
   let roster = ConnectionRoster()

@@ -1,5 +1,5 @@
-// One account with one configuration, as every interface uses it: the engine, with threads, deadlines and loopback
-// redirects.
+// The client that every interface uses, for one account with one configuration. It adds threads, deadlines and loopback
+// redirects to the engine.
 
 public import EnrollRules
 public import EnrollSteps
@@ -23,7 +23,7 @@ public final class Client: Sendable {
   let tokens: TokenCache
   let settlements = Guarded(Settlements(), by: Mutex())
   let loopbacks = Guarded(LoopbackRedirects(), by: Mutex())
-  /// The threads of listeners, and of steps for which the pool had no thread.
+  /// The threads for listeners, and for steps that got no thread from the pool.
   let threads = ThreadGroup()
   private let log: (any LogHandler)?
   let location: UnsavedTokens.Location
@@ -197,8 +197,8 @@ public final class Client: Sendable {
     if !fork.isForkedChild { UnsavedTokens.shared.add(engine, at: location) }
   }
 
-  /// Removes the renewal observer from the hub, because the client and the hub reference each other until then, and
-  /// stops background work.
+  /// Stops background work, and removes the renewal observer from the hub: until this removal, the client and the hub
+  /// reference each other.
   private func stopBackground() {
     hub.remove(backgroundTicket)
     background.stop()

@@ -134,8 +134,8 @@ extension Client {
 
   /// Submits the one-time code that the user typed (flows.md §6).
   /// - Returns: the state `awaitingConfirmation` (G), or `confirmed` (H) if no confirmation is required.
-  /// - Throws: `.codeRejected` if the code is wrong, and the transaction waits for another code; as
-  ///   ``PasswordlessStep/submitCode(_:transactionID:cancellation:)``; or why the transaction failed.
+  /// - Throws: as ``PasswordlessStep/submitCode(_:transactionID:cancellation:)``, or why the transaction failed. After
+  ///   `.codeRejected`, which means a wrong code, the transaction waits for another code.
   public func submitCode(
     _ code: Secret, transactionID: TransactionID, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {

@@ -125,7 +125,7 @@ extension Client {
   }
 
   /// Called when the user cancels: frees a configured port for the next sign-in of this or another program. A port that
-  /// the system chose stays open, because no other program needs it, and can still accept a late redirect.
+  /// the system chose stays open for a late redirect, because no other program needs that port.
   func stopListening(for transactionID: TransactionID?) {
     guard (try? StrictURL(configuration.redirectURI))?.port != nil else { return }
     let listeners = loopbacks.withLock { redirects in

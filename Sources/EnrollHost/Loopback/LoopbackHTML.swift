@@ -19,8 +19,8 @@ enum LoopbackHTML {
     }
     bytes += "</title>\n<style>\(style)</style>\n</head>\n<body>\n<main>\n".utf8
     if let logo = returnPage.logo {
-      // The app's name is in the next line, so the logo needs no alternative text. Its URL is already checked, and has
-      // nothing to escape.
+      // The app's name is in the next line, so the logo needs no alternative text. The logo's URL is already checked,
+      // and has no character that needs escaping.
       bytes += "<img class=\"logo\" src=\"\(logo)\" alt=\"\">\n".utf8
     }
     if let name = returnPage.appName { element("p class=\"app\"", "p", name, to: &bytes) }
@@ -60,7 +60,7 @@ enum LoopbackHTML {
 }
 
 enum LoopbackStyle {
-  /// The app's colour is used only for the line above the page, so that every text is readable whatever the colour is.
+  /// The page's style. Only the line above the page has the app's colour, so that every text is readable in any case.
   static func text(_ returnPage: ReturnPage) -> String {
     var body = "margin:0;font:1.125rem/1.5 system-ui,sans-serif"
     if let background = returnPage.backgroundColor, let channels = ReturnPage.channels(of: background) {

@@ -6,7 +6,7 @@ public enum CacheControl {
   public static let minimumSeconds: Int64 = 60
   /// The longest time: a day.
   public static let maximumSeconds: Int64 = 86_400
-  /// The time for which a document is used if the server says nothing about it.
+  /// The time for which a document is used if the server's headers do not say how long it stays fresh.
   public static let defaultSeconds: Int64 = 3600
 
   /// How long a process may use the response: ``minimumSeconds`` to ``maximumSeconds``.

@@ -63,8 +63,8 @@ package enum TokenEndpointError {
     return response.sent.shown(errorCode: code)
   }
 
-  /// Replaces a code that does not look like a registered code: such a code may contain a part of a secret, or a whole
-  /// secret in another encoding (R40).
+  /// The code that replaces a code which does not look like a registered code. Such a code may contain a part of a
+  /// secret, or a whole secret in another encoding (R40).
   static let otherError = "other_error"
 
   /// The code with which a server requests a DPoP proof that contains the nonce that the server sends (RFC 9449 §8).

@@ -15,7 +15,7 @@ extension JSONObject {
     completed(by: other) { !Scopes.contains($0, in: IDToken.protocolClaims) }
   }
 
-  /// Whether these claims lack one that every user has and that the scopes request (OpenID Connect Core §5.4).
+  /// Whether a claim is missing that every user has and that the scopes request (OpenID Connect Core §5.4).
   package func lacksNames(of scopes: [String]) -> Bool {
     let names = ["name", "given_name", "family_name", "preferred_username", "nickname"]
     return Scopes.contains("email", in: scopes) && self["email"] == nil

@@ -49,8 +49,8 @@ extension IDTokenRule {
     return "aud is \(PrintableText.bounded(came, maximumBytes: 128)), not \(expected.clientID)"
   }
 
-  /// Requires that `azp`, if present, is this client, and that the token names no audience that is not trusted (OpenID
-  /// Connect Core §3.1.3.7, 3 to 5).
+  /// Requires that `azp`, if present, is this client, and that each audience is this client or a trusted audience
+  /// (OpenID Connect Core §3.1.3.7, 3 to 5).
   private static let authorizedParty: Finding = { (claims, _, expected) throws(EnrollError) in
     if let party = claims.authorizedParty, !ASCII.equals(party, expected.clientID.text) {
       return "azp is \(PrintableText.bounded(party, maximumBytes: 128)), not \(expected.clientID)"

@@ -62,8 +62,8 @@ public struct JWKSet: Sendable {
   }
 
   /// The keys with which a token with this header may be signed; a key that is published several times counts once. A
-  /// token without `kid` may be signed with any key that fits. A token with `kid` is signed with that key only, so that
-  /// more than one such key is a fault (R22). A single key without a `kid` counts for any `kid`.
+  /// token without `kid` may be signed with any key that fits. A token with `kid` must be signed with the key that has
+  /// this `kid`, so a second such key is a fault (R22). A single key without a `kid` counts for any `kid`.
   public func candidates(keyID: String?, algorithm: SignatureAlgorithm) -> [JWK] {
     var fitting: [JWK] = []
     for key in named(keyID) where key.fits(algorithm) {
@@ -73,7 +73,7 @@ public struct JWKSet: Sendable {
     return fitting
   }
 
-  /// The keys with this `kid`, whatever their use; all keys if it is nil.
+  /// The keys with this `kid`, whatever their use. If `keyID` is nil, or a single key has no `kid`: all keys.
   func named(_ keyID: String?) -> [JWK] {
     guard let keyID, keys.count > 1 || keys.first?.keyID != nil else { return keys }
     return keys.filter { $0.keyID.map { ASCII.equals($0, keyID) } ?? false }

@@ -5,7 +5,7 @@
 /// The state of the renewals that failed in a row. OAuth errors about the session do not count as failures here.
 public struct RenewalBackoff: Equatable, Sendable {
   /// For this number of seconds after the first failure, a renewal with an unknown outcome is repeated even if no
-  /// caller asks for a token. Providers accept a replaced refresh token for about as long.
+  /// caller asks for a token. Providers accept a replaced refresh token for about this time.
   static let followUpSeconds: Int64 = 60
 
   /// The number of failures in a row, 30 at most.
@@ -39,8 +39,8 @@ public struct RenewalBackoff: Equatable, Sendable {
       offlineSince: before?.offlineSince ?? moment.wall, error: error)
   }
 
-  /// Whether the last response came from a server without a token endpoint at that URL (RFC 9110 §15.4, §15.5): the
-  /// provider may have announced another endpoint since its metadata was fetched.
+  /// Whether the last response's status means that its URL is no token endpoint (RFC 9110 §15.4, §15.5). The provider
+  /// may have announced another endpoint since its metadata was fetched.
   private var hasMoved: Bool {
     error.httpStatus.map { (300..<400).contains($0) || [404, 405, 410, 421].contains($0) } ?? false
   }

@@ -40,7 +40,7 @@ package struct ClientRegistration: Equatable, Sendable {
 
   /// The authentication method that the client requests: `none` if the server accepts public clients; otherwise a
   /// secret, preferably in the header.
-  /// - Throws: `.unsupported` if the server accepts none of these methods.
+  /// - Throws: `.unsupported` if the server accepts neither public clients nor such a secret.
   package static func method(among announced: [String]) throws(EnrollError) -> String {
     let known = [none] + ClientSecretMethod.allCases.map { $0.rawValue }
     guard let method = known.first(where: { Scopes.contains($0, in: announced) }) else {
@@ -123,8 +123,8 @@ package struct ClientRegistration: Equatable, Sendable {
     return sent + time.since(now)
   }
 
-  /// The server may change the metadata (RFC 7591 §3.2.1). A response whose metadata would prevent a sign-in is
-  /// refused.
+  /// Refuses a response whose metadata would prevent a sign-in: the server may change the requested metadata (RFC 7591
+  /// §3.2.1).
   private func checkMetadata(_ json: JSON, _ response: HTTPResponse) throws(EnrollError) {
     if let uris = json["redirect_uris"] {
       guard let registered = uris.array, registered.count == 1, let only = registered[0].string,

@@ -21,7 +21,7 @@ extension AccountRecord {
     // If there is a session, the state shows the session and does not wait for an e-mail. A link is still
     // accepted.
     if hasTokens, transaction.isRegistration, transaction.step == .emailPending { return false }
-    // The state does not wait for a transaction if another transaction has brought tokens since it began.
+    // If another transaction has brought tokens since this transaction began, the state does not wait for this one.
     if hasTokens, transaction.isSuperseded { return false }
     return transaction.isAwaited(at: moment)
   }

@@ -28,8 +28,8 @@ enum HostText {
     return !mayBeAddress || !readsAsNumber(bytes, last) || isIPv4(bytes, name)
   }
 
-  /// Whether the host is `localhost`, in `127.0.0.0/8`, or `[::1]`; for a name that ``isHost(_:_:mayBeAddress:)``
-  /// accepts.
+  /// Whether the host is `localhost`, in `127.0.0.0/8`, or `[::1]`. The name must be one that
+  /// ``isHost(_:_:mayBeAddress:)`` accepts.
   static func isLoopback(_ bytes: Span<UInt8>, _ name: Range<Int>) -> Bool {
     if bytes[name.lowerBound] == 0x5B { return ASCII.equals(bytes, name, "[::1]") }
     if name.count > 4, ASCII.equals(bytes, name.lowerBound..<(name.lowerBound + 4), "127.") {

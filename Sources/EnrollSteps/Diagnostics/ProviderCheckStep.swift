@@ -17,8 +17,8 @@ public final class ProviderCheckStep: EngineStep {
     self.authorization = authorization
   }
 
-  /// Fetches the provider's metadata again. If the provider accepts pushed requests, this pushes one that is never
-  /// opened in a browser. The provider's response shows whether it accepts the client, its authentication, the
+  /// Fetches the provider's metadata again. If the provider accepts pushed requests, this pushes a request that
+  /// is never opened in a browser. The provider's response shows whether it accepts the client, its authentication, the
   /// redirect URI and the scopes.
   /// - Throws: `.cancelled`. Every other error is a finding.
   public func checkProvider(cancellation: (any Cancellation)?) throws(EnrollError) -> ProviderCheck {

@@ -44,12 +44,12 @@ public protocol TokenStore: AnyObject, Sendable {
     _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalLockResult
 
-  /// Reserves disk space and descriptors for the next ``update(_:_:)`` of this account that changes the epoch, or
-  /// throws. This is called under the renewal lock, before a refresh token is sent.
+  /// Reserves disk space and descriptors for this account's next ``update(_:_:)`` that changes the epoch. Called under
+  /// the renewal lock, before a refresh token is sent.
   /// - Throws: `.storeFull`, `.storeIO`.
   func reserveSpace(_ account: AccountName) throws(EnrollError)
 
-  /// Throws if there is no disk space for the next ``update(_:_:)`` of this account. Called before a code is sent.
+  /// Checks that there is disk space for this account's next ``update(_:_:)``. Called before a code is sent.
   /// - Throws: `.storeFull`, `.storeRefused`, `.storeIO`.
   func requireSpace(_ account: AccountName) throws(EnrollError)
 
@@ -57,8 +57,8 @@ public protocol TokenStore: AnyObject, Sendable {
   /// that it could not save, the refresh token in the store is spent, and no other process may send it.
   func keepRenewalLock(_ account: AccountName, _ isKept: Bool)
 
-  /// Identifies this store. Another store that takes its place, because it was restored, emptied or mounted over, has
-  /// another identity. If a store cannot be replaced, its identity is a constant.
+  /// Identifies this store. A different store in the same place has another identity: a store may be restored, emptied,
+  /// or hidden by a mount. If a store cannot be replaced, its identity is a constant.
   /// - Throws: if there is no store at this store's place.
   func identity() throws(EnrollError) -> String
 
@@ -79,24 +79,24 @@ public protocol TokenStore: AnyObject, Sendable {
   /// Deletes the installation id durably: the next use makes another one (flows.md §5, deregister).
   func resetInstallationID() throws(EnrollError)
 
-  /// The messages that servers have not received yet (reliability.md, The outbox). Reads the messages, edits them and
+  /// Reads the messages that servers have not received yet (reliability.md, The outbox), edits them with `change` and
   /// saves them durably, as ``update(_:_:)`` does.
   @discardableResult
   func updateOutbox(
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
   ) throws(EnrollError) -> [OutboxEntry]
 
-  /// The client that was registered under this name; nil if there is no such client. Reads the client, edits it and
-  /// saves it durably, as ``update(_:_:)`` does. `change` may wait for a server; during that time only other changes
-  /// of the client with this name have to wait. A store that implements this method must also implement
+  /// Reads the client that was registered under this name (nil if there is none), edits it with `change` and saves it
+  /// durably, as ``update(_:_:)`` does. `change` may wait for a server; during that wait, only other changes of the
+  /// client with this name have to wait. A store that implements this method must also implement
   /// ``registeredClient(_:)``.
   @discardableResult
   func updateRegisteredClient(
     _ name: RegistrationName, _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
   ) throws(EnrollError) -> RegisteredClient?
 
-  /// Reserves disk space for the client of this name, or throws. This is called by the `change` of
-  /// ``updateRegisteredClient(_:_:)``, before a server registers the client.
+  /// Reserves disk space for the client of this name. The `change` of ``updateRegisteredClient(_:_:)`` calls this
+  /// before a server registers the client.
   /// - Throws: `.storeFull`, `.storeIO`.
   func reserveSpace(_ name: RegistrationName) throws(EnrollError)
 

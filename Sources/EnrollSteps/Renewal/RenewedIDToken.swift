@@ -6,8 +6,8 @@ import EnrollJSON
 import EnrollRules
 
 extension RenewedTokensStep {
-  /// Applies the verdict on the unproven id_token of the session's tokens. That id_token is from this renewal, or from
-  /// an earlier renewal that could not verify it.
+  /// Examines the unproven id_token of the session's tokens, and applies the result. That id_token is from this
+  /// renewal, or from an earlier renewal that could not verify it.
   func judgeIDToken(of renewed: RenewedTokens, epoch: UInt64) throws(EnrollError) -> RenewalResult {
     guard let idToken = renewed.idTokenToJudge, let record = try store.read(account) else {
       return .renewed

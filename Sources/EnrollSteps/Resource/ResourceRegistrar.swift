@@ -1,4 +1,4 @@
-// Makes a configuration for a resource (flows.md §12). If the app has its own client id, that client id is used.
+// Makes a configuration for a resource (flows.md §12). Its client id is the app's own client id, if the app has one.
 // Otherwise it is the URL of the app's client id metadata document, if the server accepts such URLs. Otherwise a client
 // is registered (RFC 7591), once for all processes, and stored.
 

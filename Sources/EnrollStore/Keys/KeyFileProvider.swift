@@ -33,7 +33,7 @@ public final class KeyFileProvider: KeyProvider {
   private let random: any RandomSource
 
   /// - Parameters:
-  ///   - path: absolute. If the file does not exist, it is created together with a new store; its folder must exist.
+  ///   - path: the absolute path of the key file. A missing file is created with a new store; its folder must exist.
   ///   - isShared: whether other stores may use the file. If so, no key is ever removed from it.
   /// - Throws: `.invalidArgument` for a path that is not absolute.
   public convenience init(

@@ -99,7 +99,7 @@ struct MCP: EnrollCommand {
   private let isCheck: Bool
   private let snippet: HostSnippet?
   private let words: [String]
-  /// The options of this command line, except those about the place, as arguments for a host's configuration.
+  /// The options of this command line, except those in ``place``, as arguments for a host's configuration.
   private let hostWords: [String]
   private let headerPath: String?
 

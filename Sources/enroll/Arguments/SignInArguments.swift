@@ -23,7 +23,7 @@ struct SignInArguments {
     help:
       "A scope to request, instead of the configured ones; with --resource, besides those of the sign-in before. Repeatable."
   )
-  /// The time before the hint about a sign-in that takes long. Tests shorten it.
+  /// An option for the time before the hint about a sign-in that takes long. Tests shorten this time.
   private static let redirectHint = Parameter.option(
     "long-wait", value: "seconds", help: "Seconds without a redirect before a hint is shown.",
     in: 0...86_400, default: RedirectHint.usualSeconds, isHidden: true)
@@ -33,7 +33,7 @@ struct SignInArguments {
   /// An option for the sign-in that a bridge or `--login` starts.
   private static let openAgainOption = Parameter.option(
     "open-again", value: "path", help: "Open the browser's tab again when this file appears.", isHidden: true)
-  /// For a sign-in that a bridge starts.
+  /// A flag for the sign-in that a bridge starts.
   private static let dropWaiting = Parameter.flag(
     "drop-waiting", help: "Drop an earlier sign-in that waits for an answer.", isHidden: true)
   private static let anotherClient = Parameter.flag(
@@ -57,7 +57,7 @@ struct SignInArguments {
   let redirectHintSeconds: Int64
   let registerAgain: Bool
   let asksInBrowser: Bool
-  /// Whether an earlier sign-in that waits for the user's answer is dropped: the user of a bridge cannot answer it.
+  /// Whether an earlier sign-in that waits for the user's answer is dropped: a bridge's user cannot give this answer.
   let dropsWaiting: Bool
   /// The path of the file that asks for the tab to be opened again.
   private let openAgainFile: String?
@@ -96,7 +96,7 @@ struct SignInArguments {
     tellOpened(at: now)
   }
 
-  /// Prints for the bridges that the tab was opened.
+  /// Prints when the tab was opened, for the bridges that read this output.
   func tellOpened(at now: Int64) { Output.json(.object([("opened", .integer(now))])) }
 
   /// The prompt that is saved in the profile, for every sign-in that names no prompt. Other prompts apply to

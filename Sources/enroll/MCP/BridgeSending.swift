@@ -17,7 +17,7 @@ extension Bridge {
       exchange.phase = .held
       return
     }
-    // In this case the last attempt to initialize the session again has failed.
+    // If the session is lost, and nothing is initializing it again, the last attempt to do so has failed.
     if exchange.kind == .message, !exchange.openIDs.isEmpty, !exchange.isModern, !exchange.isInitialize,
       legacy.isLost, !isBeginningAgain
     {

@@ -12,7 +12,7 @@ import EnrollRules
 
 /// A sign-in that this process has started.
 struct StartedSignIn {
-  /// The reading end of a pipe: its input ends when the process ends, and the process writes nothing to it.
+  /// The reading end of a pipe to which the process writes nothing. The pipe closes when the process ends.
   private let descriptor: Int32
 
   fileprivate init(_ descriptor: Int32) { self.descriptor = descriptor }

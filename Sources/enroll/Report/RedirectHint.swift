@@ -16,7 +16,7 @@ struct RedirectHint {
   /// The command that registers the client again; nil for a client that the user registered.
   private let registration: String?
   private let redirectURI: String
-  /// How long the provider keeps the request, in seconds; nil for as long as the sign-in waits.
+  /// How long the provider keeps the request, in seconds; nil if that is as long as the sign-in waits.
   private let secondsToOpen: Int64?
   private let again: String
   /// Why the request could not be pushed before the browser opened; nil if the request was pushed, or did not have to
@@ -28,7 +28,7 @@ struct RedirectHint {
   /// Makes the hint for one sign-in.
   /// - Parameters:
   ///   - redirectURI: the redirect URI that was sent, with this attempt's port.
-  ///   - secondsToOpen: how long the provider keeps the request, in seconds; nil for as long as the sign-in waits.
+  ///   - secondsToOpen: for how many seconds the provider keeps the request; nil if for as long as the sign-in waits.
   ///   - again: the command that begins again.
   ///   - registration: the command that registers the client again, if this program registered it.
   ///   - refusedPush: why the request could not be pushed, if it goes through the browser for that reason.

@@ -98,7 +98,7 @@ final class ResourceSetup {
     let client = try registered(
       found, redirectURI: redirectURI, scopes: scopes, again: again, instead: hasMoved ? issuer : nil)
     guard hasMoved else { return profile.replacingClient(by: client) }
-    // Most of the user's keys are for the previous server, so only the following keys are kept.
+    // Most keys of the profile are for the previous server, so only the following keys are kept.
     var configuration = client
     configuration.prompt = profile.prompt
     configuration.certificateFile = profile.certificateFile
@@ -199,7 +199,7 @@ final class ResourceSetup {
     return Resources(allowsLoopbackHTTP: way.provider.allowLoopbackHTTP, caFile: caFile)
   }
 
-  /// The certificate authorities of the profile, if there is one.
+  /// The profile's file of certificate authorities; nil if there is no profile, or if the profile names no such file.
   private var profileCertificateFile: String? {
     guard (try? session.place.hasConfiguration()) ?? false else { return nil }
     return (try? session.configuration())?.certificateFile

@@ -144,7 +144,7 @@ extension SignIn {
     session.close(client)
   }
 
-  /// Tells that a user is signed in, without a sign-in of this command.
+  /// Reports that a user is signed in, although this command did not sign the user in.
   func stay(_ client: Client, _ state: RegistrationState) throws(Failure) -> CommandStatus {
     // A command with `--again` stays only if another command signed in while it waited.
     way.again || way.registerAgain
@@ -158,8 +158,8 @@ extension SignIn {
 
   private static let tokenHint: Advice = "A token for scripts: \(.token)"
 
-  /// Deletes the choice of `enroll switch` if this command named a provider and no place, so that the next
-  /// commands use this provider.
+  /// Deletes the choice of `enroll switch`, so that the next commands use this command's provider. Does so only if the
+  /// command line names a provider, but no profile, store or account.
   func becomeCurrent() {
     if session.said.place.isEmpty, !way.provider.words.isEmpty { CurrentChoice.forget() }
   }

@@ -1,19 +1,19 @@
-// The items at the top of an HCL document, such as Terraform's configuration, with their positions in its text. What is
-// inside of a block or a value is only skipped.
+// The items at the top of an HCL document, such as Terraform's configuration, with their positions in its text. The
+// content of blocks and values is skipped.
 
 struct HCLItems {
   struct Item {
     /// The words before the brace or the equals sign, without quotes.
     let words: [String]
-    /// From the first word to the end of the block or the value.
+    /// The range from the first word to the end of the block or the value.
     let range: Range<Int>
-    /// Whether it is a block with nothing in it.
+    /// Whether the item is an empty block.
     let isEmptyBlock: Bool
   }
 
   let bytes: [UInt8]
   private(set) var all: [Item] = []
-  /// The number of the first line that cannot be read; nil if all can be read.
+  /// The number of the first line that cannot be read; nil if every line can be read.
   private(set) var badLine: Int?
   private var at = 0
 
@@ -67,7 +67,7 @@ struct HCLItems {
     return Item(words: words, range: begin..<at, isEmptyBlock: isEmpty)
   }
 
-  /// Skips a value: to the end of its line, and behind the brackets that it opens.
+  /// Skips a value, which ends with its line. If the value opens a bracket, the line after the closing bracket counts.
   private mutating func skipValue() -> Bool {
     let begin = at
     while let byte = next(), byte != Self.newline, byte != Self.hash {
@@ -77,7 +77,7 @@ struct HCLItems {
     return at > begin
   }
 
-  /// Skips a bracket and everything up to the one that closes it.
+  /// Skips an opening bracket, and everything up to and including its closing bracket.
   private mutating func skipNested() -> Bool {
     var open: [UInt8] = []
     while let byte = next() {
@@ -124,7 +124,7 @@ struct HCLItems {
     return false
   }
 
-  /// Skips `<<WORD`, and the lines up to the one that is only this word.
+  /// Skips `<<WORD`, and the lines after it, up to a line that has only this word.
   private mutating func skipHeredoc() -> Bool {
     at += isAt("<<-") ? 3 : 2
     let lines = bytes[at...].split(separator: Self.newline, omittingEmptySubsequences: false)

@@ -44,7 +44,7 @@ struct AWSCredentials {
   }
 
   /// - Parameter seconds: the time limit of the request.
-  /// - Throws: as ``AWSResponse/document(now:)``; `.unreachable`, also if the time is over.
+  /// - Throws: as ``AWSResponse/document(now:)``; `.unreachable`, also after the time limit.
   func document(_ idToken: String, within seconds: Int64, _ session: CommandSession) throws(Failure) -> JSON {
     let document = try session.configuration()
     let transport = CurlTransport(
@@ -59,7 +59,7 @@ struct AWSCredentials {
       }
       return try AWSResponse(response, to: sent, isOfAWS: isOfAWS).document(now: session.now)
     } catch {
-      // `enroll doctor` examines the provider, which is not the cause.
+      // Replaces the advice to run `enroll doctor`, which examines the provider: AWS cannot be reached here.
       guard error.error != nil, error.ending == .unreachable else { throw error }
       var failure = error
       failure.advice = "Try again later."

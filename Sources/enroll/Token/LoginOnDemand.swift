@@ -76,7 +76,8 @@ struct LoginOnDemand {
         throw Failure(
           .signInNeeded, "\(failure.message); the last sign-in failed: \(Shown.message(rested.message))")
       }
-      // The user signs in with `enroll login`. This command only uses the result, and opens no tab if that fails, too.
+      // After a failed sign-in, the user is signing in with `enroll login`. This command only uses the result: if that
+      // sign-in also fails, this command opens no tab.
       Terminal.errors.say(Self.waitingWords)
       return try wait { !SignInLocks.isTaken(session) }
     }

@@ -41,8 +41,8 @@ def wait_until(condition, what, timeout=TIMEOUT, every=0.02):
 
 
 def free_port():
-    """A TCP port that nobody uses, below the range that the kernel gives to clients. It belongs to this process
-    until its end: no other suite on this machine gets it."""
+    """A TCP port that nobody uses, below the range that the kernel gives to clients. Until this process ends, no other
+    suite on this machine gets the port."""
     folder = TOP / ".build/faces/ports"
     folder.mkdir(parents=True, exist_ok=True)
     while True:

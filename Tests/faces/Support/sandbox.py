@@ -89,7 +89,7 @@ def hop(url, headers=()):
 
 def come_back(redirect):
     """Follows the redirect of a loopback sign-in, as a browser does: the response redirects to the page, which this
-    returns. If no browser requested the page, the listener would wait two seconds for it."""
+    function returns. If nobody requested the page, the listener would wait two seconds for that request."""
     return hop(hop(redirect).headers["Location"])
 
 

@@ -21,7 +21,7 @@ from processes import TIMEOUT, TOP, workspace
 MACHINE = platform.machine()
 TARGET = f"{MACHINE}-linux-gnu"
 TAR = f"enrollkit-*-{TARGET}.tar.gz"
-#: The parts of the C library. In glibc they are one library since version 2.34; in musl they always are.
+#: The parts of the C library. They are one library in glibc since version 2.34, and in every version of musl.
 OF_THE_C_LIBRARY = re.compile(r"(libc|libm|libdl|libpthread|ld-linux-.*)\.so")
 SOURCES = "enrollkit-[0-9]*[0-9].tar.gz"
 LIBRARIES = ("libssl3", "libcurl4")

@@ -1,6 +1,6 @@
-"""A process that renews is killed at each point of a renewal, with providers that accept a rotated refresh token for
-0, 5, 30 and 60 more seconds: the results of the next processes (reliability.md, Renewal across threads and
-processes)."""
+"""Tests what the next processes get after a renewing process was killed at each point of a renewal. The providers accept
+a rotated refresh token for 0, 5, 30 and 60 more seconds (reliability.md, Renewal across threads and processes).
+"""
 
 from cases import FACES, LIFETIME, LONG, ProcessCase
 from faces import Refused

@@ -5,7 +5,7 @@ import EnrollJSON
 
 struct OktaUser: Equatable {
   var id: String
-  /// The user's state; nil if the answer contains no state. Answers to a sign-in contain none.
+  /// The user's state; nil if the answer contains no state, as the answers to a sign-in do.
   var state: DirectoryPerson.State?
   var login: String
   var email: String?
@@ -27,7 +27,7 @@ struct OktaUser: Equatable {
     hasPassword = json["credentials"]?["password"] != nil
   }
 
-  /// The state with Okta's name; nil for an unknown state.
+  /// The state that Okta calls `status`; nil for a name that is not known here.
   static func state(_ status: String) -> DirectoryPerson.State? {
     switch status {
     // A user in the state PROVISIONED was activated by the API, but still has no password.

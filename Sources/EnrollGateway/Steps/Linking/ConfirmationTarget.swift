@@ -37,7 +37,7 @@ extension IdentityLinking {
     }
     let then =
       Parameters(encoded: request.query)?["then"].flatMap { ConfirmationTarget(rawValue: $0) } ?? .account
-    // A sign-in by e-mail also proves the identity.
+    // If the account has no provider with which the user can confirm, a sign-in by e-mail proves the identity.
     if methods.isEmpty, services.registration != nil {
       return .redirect(to: try path("/signin", keeping: SignInDestination(returnTo: then.path)))
     }

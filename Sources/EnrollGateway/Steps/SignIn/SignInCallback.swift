@@ -41,7 +41,8 @@ struct SignInCallback: GatewaySteps {
     guard let state, let name = try? Attempt.cookieName(forState: Secret(state)) else {
       throw .failure(.attemptMissing)
     }
-    // The URL has already signed this browser in, and is opened again with the back button or a second click.
+    // The attempt's cookie is gone, but there is a session: probably this URL has already signed the browser in, and is
+    // opened again with the back button or a second click.
     if request.cookie(name) == .absent, try sessions.liveSession(request) != nil {
       return .redirect(to: "/account")
     }
@@ -153,8 +154,8 @@ struct SignInCallback: GatewaySteps {
   /// this request was sent: the redirect makes the browser come back with its current cookies.
   /// - Parameters:
   ///   - failure: the failure for an app, and for a user who links or confirms an identity.
-  ///   - headers: these do not delete the cookie while the other request may still fail, so that the answer
-  ///     can be sent again.
+  ///   - headers: the response headers. They keep the cookie while the other request may still fail, so that the
+  ///     provider's answer can be sent again.
   private func answerUsed(
     _ failure: EnrollGatewayPages.Failure, _ attempt: Attempt, _ provider: SignInProvider,
     for request: WebRequest, headers: [HTTPHeader]

@@ -272,7 +272,7 @@ struct AudienceRenewalTests {
     }
   }
 
-  /// A host's own transport may answer busy.
+  /// A transport that throws `.busy`, as a host's own transport may do.
   private final class BusyTransport: Transport {
     let count = Guarded(0, by: Mutex())
 

@@ -49,7 +49,7 @@ struct MiddleboxTests {
     box.provider.change { $0.lifetime = .integer(30) }
   }
 
-  /// The host's device transaction, polled by the step itself.
+  /// An engine for a device transaction that the test polls itself.
   private func device(_ store: MemoryTokenStore) -> Engine {
     Engine(
       configuration: configuration, account: .default, platform: Platform(),
