@@ -139,7 +139,7 @@ package struct JobList {
   package mutating func takeFirst() -> WorkerPool.Job? {
     guard first < jobs.count else { return nil }
     let job = jobs[first]
-    // Releases the job now, because the objects that it references must not outlive it.
+    // Releases the job now, because the objects that the job references must not outlive the job.
     jobs[first] = {}
     first += 1
     // Removes the taken jobs in batches, because each removal moves the rest.

@@ -10,7 +10,7 @@ struct Route: Sendable {
   enum Method: Sendable {
     /// GET and HEAD.
     case get
-    /// A GET that changes something, as the specification requires (RFC 6749 §4.1.2). The gateway refuses HEAD for it.
+    /// A GET that changes something: RFC 6749 §4.1.2 requires a GET here. The gateway refuses HEAD for such a route.
     case changingGet
     case post
 

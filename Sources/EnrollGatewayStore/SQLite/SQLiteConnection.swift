@@ -149,7 +149,7 @@ final class SQLiteConnection: SQLConnection {
 
   /// Runs `body` in one transaction, which takes the write lock at its start.
   func transaction<Result>(_ body: () throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
-    // Another process may hold the lock: an exit of this process does not wait for it.
+    // Another process may hold the write lock. An exit of this process does not wait for that lock.
     try ExitBarrier.allowingExit { () throws(StoreFailure) in try execute(Self.begin) }
     do {
       let result = try body()

@@ -28,7 +28,7 @@ extension SQLStatement {
     """)
   /// $1: the token's hash. Returns the account and the session's id.
   static let endSession = SQLStatement("DELETE FROM sessions WHERE token_hash = $1 RETURNING account, id")
-  /// $1: the session's id; $2: the account. Returns the account and the session's id, in this order, as ``endSession``.
+  /// $1: the session's id; $2: the account. Returns the account and the session's id, as ``endSession`` does.
   static let endSessionByID = SQLStatement(
     "DELETE FROM sessions WHERE id = $1 AND account = $2 RETURNING account, id")
   /// $1: the account; $2: the hash of the token whose session does not end, or null.

@@ -283,8 +283,8 @@ extension Client {
     }
   }
 
-  /// Returns the registration to the choice of how to register. Provisional tokens are revoked and erased; a confirmed
-  /// session stays.
+  /// Moves the registration back to the choice of how to register. Provisional tokens are revoked and erased. A
+  /// confirmed session stays.
   /// - Parameters: as for ``RegistrationStep/retry(_:startsOver:cancellation:)``.
   public func retry(
     _ transactionID: TransactionID? = nil, startsOver: Bool = true, until deadline: Instant,

@@ -1,4 +1,4 @@
-// Threads that run one job each. Their owner waits until all of them have ended before it ends itself.
+// Threads that run one job each. Before their owner ends, it waits until all of them have ended.
 
 import EnrollSteps
 import EnrollPosix

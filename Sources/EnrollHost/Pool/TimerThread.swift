@@ -96,7 +96,7 @@ final class TimerThread: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Runs the blocks that are due. Called with the condition held; releases it while a block runs.
+  /// Runs the blocks that are due. Called with the condition held, which is released while a block runs.
   /// - Returns: when the next block is due.
   private func runPlanned() -> Instant {
     while let first = planned.first {
@@ -117,8 +117,8 @@ final class TimerThread: @unchecked Sendable {
     taken?.entry.run()
   }
 
-  /// Sleeps at most until `instant`; another thread can wake this one earlier. Called with the condition held; releases
-  /// it during the sleep.
+  /// Sleeps at most until `instant`; another thread can wake this thread earlier. Called with the condition held, which
+  /// is released during the sleep.
   private func sleep(until instant: Instant) {
     guard alarm >= 0 else {
       let left = instant.since(SystemClock.now())

@@ -73,7 +73,7 @@ public struct JWKSet: Sendable {
     return fitting
   }
 
-  /// The keys with this `kid`, whatever their use. If `keyID` is nil, or a single key has no `kid`: all keys.
+  /// The keys with this `kid`, whatever their use. All keys if `keyID` is nil, or if the only key has no `kid`.
   func named(_ keyID: String?) -> [JWK] {
     guard let keyID, keys.count > 1 || keys.first?.keyID != nil else { return keys }
     return keys.filter { $0.keyID.map { ASCII.equals($0, keyID) } ?? false }

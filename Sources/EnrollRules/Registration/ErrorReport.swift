@@ -32,7 +32,7 @@ extension EnrollError {
 }
 
 public enum ErrorReport {
-  /// The maximum number of queued reports. Above it, a new report replaces the oldest.
+  /// The maximum number of queued reports. At this limit, a new report replaces the oldest report.
   package static let limit = 32
 
   /// The body of a report.

@@ -23,10 +23,10 @@ public protocol TokenStore: AnyObject, Sendable {
   /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeRefused`, `.storeIO`, `.storeVersion`.
   func read(_ account: AccountName) throws(EnrollError) -> AccountRecord?
 
-  /// Reads the newest record (or uses an empty record if the account has none), calls `change` to edit it, and saves
-  /// it durably before it returns, all under the account's write lock. If `change` throws, or changes nothing, nothing
-  /// is saved. The epoch of an empty record has an arbitrary start, so that it never matches a renewal that began
-  /// before a ``remove(_:)``.
+  /// Reads the newest record (or uses an empty record if the account has none), edits it with `change`, and saves it
+  /// durably before this method returns, all under the account's write lock. If `change` throws, or changes nothing,
+  /// nothing is saved. The epoch of an empty record has an arbitrary start, so that it never matches a renewal that
+  /// began before a ``remove(_:)``.
   /// - Returns: the record as saved.
   @discardableResult
   func update(

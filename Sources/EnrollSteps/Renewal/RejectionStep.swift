@@ -1,7 +1,8 @@
-// A resource server rejected a token that should be valid (RFC 6750 §3.1, 401): the token was revoked, or the provider
-// states no lifetimes. The token is renewed once. If the server also rejects the new token within a minute, a further
-// token would not help, and the session stays. A later rejection may mean that the new token was revoked, too, so it
-// causes another renewal. A token that cannot be renewed stays rejected, in every process, until a sign-in.
+// What follows if a resource server rejects a token that should be valid (RFC 6750 §3.1, 401), because it was revoked,
+// or because the provider states no lifetimes. The token is renewed once. If the server also rejects the new token
+// within a minute, a further token would not help, and the session stays. A later rejection may mean that the new token
+// was revoked, too, so it causes another renewal. A token that cannot be renewed stays rejected, in every process,
+// until a sign-in.
 
 public import EnrollCrypto
 public import EnrollRules

@@ -1,6 +1,6 @@
-// The store's copies of provider documents: a sealed file for each provider, named after the tag of its issuer and its
-// trust. The copies only save requests, so nothing depends on them: an unreadable file counts as missing and is
-// replaced, no call waits for the lock of such a file, and a failed save is ignored.
+// The store's copies of provider documents: a sealed file for each ``ProviderName`` (an issuer and trust settings),
+// named after the tag of the ``ProviderName``. The copies only save requests, so nothing depends on them: an unreadable
+// file counts as missing and is replaced, no call waits for the lock of such a file, and a failed save is ignored.
 
 import CPosix
 public import EnrollRules

@@ -145,7 +145,7 @@ final class Bridge {
   }
 
   /// - Parameter reads: whether input from the host ends the wait. With false, only the end of the input ends the wait;
-  ///   with nil, neither of them does.
+  ///   with nil, not even the end of the input does.
   private func wait(reads: Bool? = nil, atMost most: Int32? = nil) {
     var waits = [
       StreamingExchanges.Wait(tokens.descriptor, forInput: true),

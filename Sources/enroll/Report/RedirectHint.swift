@@ -28,7 +28,7 @@ struct RedirectHint {
   /// Makes the hint for one sign-in.
   /// - Parameters:
   ///   - redirectURI: the redirect URI that was sent, with this attempt's port.
-  ///   - secondsToOpen: for how many seconds the provider keeps the request; nil if for as long as the sign-in waits.
+  ///   - secondsToOpen: for how many seconds the provider keeps the request; nil: for as long as the sign-in waits.
   ///   - again: the command that begins again.
   ///   - registration: the command that registers the client again, if this program registered it.
   ///   - refusedPush: why the request could not be pushed, if it goes through the browser for that reason.

@@ -95,8 +95,8 @@ extension SignIn {
     }
   }
 
-  /// Whether `--yes` answers the question. It does if this command began the sign-in. If a user typed `--yes`, it also
-  /// does for any other sign-in that does not replace a user. A program that runs this command must not answer a
+  /// Whether `--yes` answers the question. For a sign-in that this command began, `--yes` does. For any other sign-in,
+  /// it does only if a user typed it and no user is replaced: a program that runs this command must not answer a
   /// question that the user left open.
   private func isAnswered(
     _ client: Client, _ asked: Question, of own: TransactionID?, beside former: AccountSnapshot?

@@ -67,7 +67,7 @@ struct HCLItems {
     return Item(words: words, range: begin..<at, isEmptyBlock: isEmpty)
   }
 
-  /// Skips a value, which ends with its line. If the value opens a bracket, the line after the closing bracket counts.
+  /// Skips a value, up to the end of its line or, if it opens brackets, of the line in which the last of them closes.
   private mutating func skipValue() -> Bool {
     let begin = at
     while let byte = next(), byte != Self.newline, byte != Self.hash {

@@ -59,7 +59,7 @@ struct AWSCredentials {
       }
       return try AWSResponse(response, to: sent, isOfAWS: isOfAWS).document(now: session.now)
     } catch {
-      // Replaces the advice to run `enroll doctor`, which examines the provider: AWS cannot be reached here.
+      // Replaces the advice to run `enroll doctor`, because that command examines the provider, not this service.
       guard error.error != nil, error.ending == .unreachable else { throw error }
       var failure = error
       failure.advice = "Try again later."

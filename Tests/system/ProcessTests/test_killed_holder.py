@@ -1,5 +1,5 @@
-"""Tests what the next processes get after a renewing process was killed at each point of a renewal. The providers accept
-a rotated refresh token for 0, 5, 30 and 60 more seconds (reliability.md, Renewal across threads and processes).
+"""Tests what the next processes get after a renewing process was killed at each point of a renewal. The providers
+accept a rotated refresh token for 0, 5, 30 and 60 more seconds (reliability.md, Renewal across threads and processes).
 """
 
 from cases import FACES, LIFETIME, LONG, ProcessCase

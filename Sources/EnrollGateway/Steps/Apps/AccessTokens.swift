@@ -1,8 +1,8 @@
 // `POST /v1/token`: an app sends its session token as bearer token, and gets an access token for the APIs
 // behind the gateway. The access token is a JWT (RFC 9068) that APIs check offline with the keys of `GET
 // /v1/keys`; it is valid for five minutes. So an API may accept a session for five minutes after its end;
-// userinfo and the registration check refuse an ended session at once. A new key signs a day after it was published, so
-// that every API has loaded it.
+// userinfo and the registration check refuse an ended session at once. A new key signs no token in the first day
+// after its publication, so that every API can load it in time.
 
 import EnrollRules
 import EnrollSteps
