@@ -260,7 +260,7 @@ public final class Client: Sendable {
   var isClosed: Bool { readiness.withLock { $0.isClosed } }
 
   /// Checks that the client can be used.
-  /// - Throws: `.forked` in a child, `.handle` after ``close()``.
+  /// - Throws: `.forked` in a child of fork(), `.handle` after ``close()``.
   func requireOpen() throws(EnrollError) {
     try fork.check()
     guard !isClosed else { throw EnrollError(.handle, "the client was closed") }

@@ -15,7 +15,7 @@ public struct BFFRequest: Sendable {
   public let url: String
 
   /// - Parameters:
-  ///   - redirectURI: replaces the configured redirect URI by the same loopback redirect URI with the listener's port
+  ///   - redirectURI: the loopback redirect URI with the listener's port, instead of the configured redirect URI
   ///     (R4).
   ///   - asksForLogin: adds `login` to the options' prompt (flows.md §5).
   ///   - random: ``randomByteCount`` bytes.

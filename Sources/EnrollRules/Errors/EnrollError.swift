@@ -120,7 +120,7 @@ public struct EnrollError: Error, Sendable {
       field: Self.pushField)
   }
 
-  /// The field of a warning that a request could not be pushed: the key of the configuration.
+  /// The field of a warning that a request could not be pushed: the name of a configuration key.
   public static let pushField = "pushedRequests"
 
   /// The field of an error about a transaction, or about the number of pending transactions.
@@ -136,7 +136,7 @@ public struct EnrollError: Error, Sendable {
   /// The field of an error about a passphrase that is not the store's.
   public static let passphraseField = "passphrase"
 
-  /// The field of an error about the file of the trusted certificate authorities: the key of the configuration.
+  /// The field of an error about the file of the trusted certificate authorities: the name of a configuration key.
   public static let certificateFileField = "caFile"
 
   /// This error as the end of a sign-in. The code is spent, so a retry cannot succeed; the user must start

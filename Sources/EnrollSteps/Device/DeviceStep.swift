@@ -25,8 +25,8 @@ public final class DeviceStep: EngineStep {
     self.conclusion = conclusion
   }
 
-  /// The number of polls in a row with status 500 that end the transaction: the server fails at this request, and
-  /// would fail at every later poll, too.
+  /// After this many polls in a row with status 500, the transaction ends: the server would probably fail at every
+  /// later poll, too.
   static let serverErrorsPerDevice: Int64 = 12
 
   /// Begins a device grant. If the server refuses scopes, the request is sent again without the scopes that the server

@@ -10,9 +10,9 @@ import EnrollRules
 
 /// One run of the bridge. A class, because its exchanges report to it.
 final class Bridge {
-  /// The maximum number of the host's messages that run at the same time. Further messages wait.
+  /// The maximum number of the host's messages that are processed at the same time. Further messages wait.
   private static let mostExchanges = 128
-  /// The maximum number of bytes of all messages that run at the same time. A single message may be longer.
+  /// The maximum number of bytes of all messages that are processed at the same time. One message may be longer.
   private static let mostRunningBytes = 16 << 20
   /// The maximum number of bytes of all waiting messages. Above this limit, no further line is read.
   private static let mostQueuedBytes = 1 << 20

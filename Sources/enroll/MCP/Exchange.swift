@@ -11,7 +11,7 @@ final class Exchange: ExchangeReceiver {
   enum Kind {
     /// A message of the host.
     case message
-    /// The host's `initialize` again, after the server has lost the session; its answer is not passed on.
+    /// The host's `initialize`, sent again after the server has lost the session. Its answer is not passed on.
     case initializeAgain
     /// `notifications/initialized` after ``initializeAgain``.
     case initializedAgain

@@ -25,7 +25,7 @@ struct LoginOnDemand {
       let login = LoginOnDemand(session: session, request: request)
       guard error.ending == .signInNeeded, try login.isPossible else { throw error }
       let files = try login.files(instead: error)
-      // If another process signs in now, the waiting sign-in may be that process's own, which that process confirms.
+      // If another process signs in now, the sign-in that waits may belong to that process, which then confirms it.
       if !files.isBusy { try login.requireNoQuestion() }
       try login.perform(files, instead: error)
     }

@@ -89,8 +89,8 @@ class GatedCase(SandboxCase):
         self.configuration = self.sandbox.configuration_with_token_endpoint(self.gate.url)
 
     def assertGoesOn(self, daemon):
-        """Checks that the process still runs after four seconds. A wait that closing cuts short would have
-        ended by then."""
+        """Checks that the process still runs after four seconds. If closing cut the wait short, the process would
+        have ended by then."""
         with self.assertRaises(subprocess.TimeoutExpired):
             daemon.process.wait(4)
 

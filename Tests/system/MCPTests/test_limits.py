@@ -1,4 +1,4 @@
-"""Tests of the bridge with many requests, long messages and stopped processes, and of its end."""
+"""Tests of the bridge with many requests, long messages and stopped processes, and tests of how it ends."""
 
 import signal
 import stat

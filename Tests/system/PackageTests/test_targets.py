@@ -82,7 +82,7 @@ class EachTarget(unittest.TestCase):
 
 
 class Emulated:
-    """qemu replaces a machine with the other processor; the libraries are Debian's for that architecture."""
+    """A machine with the other processor, simulated by qemu. The libraries are Debian's for that architecture."""
 
     def __init__(self, target):
         compiler = subprocess.run(

@@ -1,4 +1,4 @@
-// Which keys are accepted and which are refused (R22), and that the two keys of a new pair belong together.
+// Tests which keys are accepted and which are refused (R22), and that the two keys of a new pair belong together.
 
 import EnrollCrypto
 import Expectations

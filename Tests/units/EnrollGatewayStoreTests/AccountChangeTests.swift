@@ -286,7 +286,7 @@ struct AccountChangeTests {
         }
         return nil
       }
-      // The sign-ins used only two accounts: one from before the deletion, one from after it.
+      // The sign-ins used at most two accounts: one from before the deletion, and one from after the deletion.
       let accounts = Set(signedIn.compactMap { $0?.account.id })
       #expect(accounts.subtracting([person.account]).count <= 1)
       #expect(try store.identities(ofAccount: person.account).isEmpty)

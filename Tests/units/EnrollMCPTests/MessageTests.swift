@@ -133,7 +133,7 @@ struct MessageTests {
   @Test("a 404 is about the session unless the server answers the request")
   func lostSessions() {
     let rows: [(String, Bool)] = [
-      // The errors in the form in which the servers of the SDKs for TypeScript and Python write them.
+      // The errors as the servers of the SDKs for TypeScript and Python write them.
       (#"{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}"#, true),
       (#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Session not found"}}"#, true),
       (#"{"id":7,"error":{"code":-32001,"message":"Session not found"}}"#, true),
