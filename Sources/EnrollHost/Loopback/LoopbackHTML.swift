@@ -60,7 +60,7 @@ enum LoopbackHTML {
 }
 
 enum LoopbackStyle {
-  /// The page's style. Only the line above the page has the app's colour, which then makes no text unreadable.
+  /// The page's style. Only the line above the page has the app's colour, so this colour makes no text unreadable.
   static func text(_ returnPage: ReturnPage) -> String {
     var body = "margin:0;font:1.125rem/1.5 system-ui,sans-serif"
     if let background = returnPage.backgroundColor, let channels = ReturnPage.channels(of: background) {

@@ -15,8 +15,8 @@ public struct BFFRequest: Sendable {
   public let url: String
 
   /// - Parameters:
-  ///   - redirectURI: the loopback redirect URI with the listener's port, instead of the configured redirect URI
-  ///     (R4).
+  ///   - redirectURI: the configured loopback redirect URI, but with the listener's port (R4). It is used instead of
+  ///     the configured redirect URI.
   ///   - asksForLogin: adds `login` to the options' prompt (flows.md §5).
   ///   - random: ``randomByteCount`` bytes.
   /// - Throws: `.configuration` without the key `bff`; `.invalidArgument` with its `field` for an option that is

@@ -6,9 +6,9 @@
 // | tokens of | while | at a sign-out | at every other change |
 // | --- | --- | --- | --- |
 // | a user who has no session of this client | | revoked | revoked, once no sign-in is pending |
-// | a user who has a session, or may have one | the session lives | revoked when the session ended | not revoked |
-// | such a user, if they wait in the outbox | the user signs in again | not revoked | not revoked |
-// | anybody, if they came in an answer to another request or for another client | | | not revoked |
+// | a user who has a session, or may have one | the session lives | revoked once the session has ended | not revoked |
+// | such a user, if the tokens wait in the outbox | the user signs in again | not revoked | not revoked |
+// | anybody, if the tokens came in an answer to another request or for another client | | | not revoked |
 //
 // A user whose subject is unknown may be any user. All accounts of the store with the same issuer and client count.
 

@@ -86,9 +86,9 @@ public protocol TokenStore: AnyObject, Sendable {
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
   ) throws(EnrollError) -> [OutboxEntry]
 
-  /// Reads the client that was registered under this name (nil if there is none), edits it with `change` and saves it
-  /// durably, as ``update(_:_:)`` does. `change` may wait for a server; during that wait, only other changes of the
-  /// client with this name have to wait. A store that implements this method must also implement
+  /// Reads the client that was registered under this name (nil if there is no such client), edits it with `change` and
+  /// saves it durably, as ``update(_:_:)`` does. `change` may wait for a server; during that wait, only other changes
+  /// of the client with this name have to wait. A store that implements this method must also implement
   /// ``registeredClient(_:)``.
   @discardableResult
   func updateRegisteredClient(

@@ -27,7 +27,7 @@ final class Exchange: ExchangeReceiver {
     case closing
   }
 
-  /// The largest number of bytes that are reserved for a response at first. More is reserved once this much arrived.
+  /// The largest number of bytes reserved for a response at first. More is reserved once this much has arrived.
   private static let firstReserve = 1 << 20
   /// A stream that was open for this time counts as working, even if it had no event.
   private static let lifeNanoseconds: Int64 = 10_000_000_000
