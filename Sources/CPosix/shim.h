@@ -38,9 +38,9 @@
 #include "room.h"
 
 static inline int enroll_posix_errno(void) { return errno; }
-// Descriptors 0, 1 and 2 belong to the host, even while they are closed: text that the host writes to stderr must not
-// reach a file of EnrollKit. Every function here that opens a descriptor passes the descriptor to this function, which
-// moves it to number 3 or above. If the descriptor cannot be moved, this function closes it and returns -1 with errno.
+// Moves a descriptor to number 3 or above. If it cannot be moved, closes it and returns -1 with errno. Every function
+// here that opens a descriptor calls this function, because descriptors 0, 1 and 2 belong to the host, even while they
+// are closed: text that the host writes to stderr must not reach a file of EnrollKit.
 static inline int enroll_posix_own(int fd) {
   if (fd < 0 || fd > STDERR_FILENO) return fd;
   int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -61,10 +61,10 @@ static inline int enroll_posix_own(int fd) {
 #include "clock.h"
 #include "file-lock.h"
 
-// A descriptor that can be written to must never have a number from 0 to 2, not even briefly: a line that the host
-// writes to a closed stream would reach a file or a connection, or kill the host (SIGPIPE). While such a descriptor is
-// being opened, unwritable descriptors occupy the free low numbers. If two threads do this at the same time, one of
-// them may still get a low number, so EnrollKit also reads files back after it has written them.
+// The unwritable descriptors that occupy the free numbers from 0 to 2 while a writable descriptor is being opened. A
+// writable descriptor must never have such a number, not even briefly: a line that the host writes to a closed stream
+// would reach a file or a connection, or kill the host (SIGPIPE). If two threads open descriptors at the same time, one
+// of them may still get a low number, so EnrollKit also reads files back after it has written them.
 typedef struct enroll_posix_low {
   int taken[STDERR_FILENO + 1], count;
 } enroll_posix_low;
@@ -122,8 +122,8 @@ static inline const char *enroll_posix_entry_name(const struct dirent *entry) {
   return entry->d_name;
 }
 
-// Permissions of a key in the kernel: everything for possessors; view, read, write, search, link and set attributes for the
-// user; nothing for others.
+// Permissions of a key in the kernel: a possessor may do everything; the user may view, read, write, search and link
+// the key, and set its attributes; others may do nothing.
 static const long enroll_posix_key_own = 0x3f3f0000;
 
 #include "signals.h"
@@ -158,8 +158,8 @@ static inline void enroll_posix_note_start(struct enroll_posix_start *start) {
 static inline int enroll_posix_at_exit(void (*handler)(void)) { return atexit(handler); }
 static inline _Bool enroll_posix_is_open(int fd) { return fcntl(fd, F_GETFD) >= 0; }
 
-/// Makes this end of a pipe blocking, so that reads and writes wait, in this process and in other processes that have
-/// the same end.
+/// Makes an end of a pipe blocking, so that reads and writes wait, in this process and in other processes that have the
+/// same end open.
 static inline void enroll_posix_make_blocking(int fd) {
   int flags = fcntl(fd, F_GETFL);
   if (flags >= 0) fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);

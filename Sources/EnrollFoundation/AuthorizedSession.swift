@@ -1,4 +1,4 @@
-// Sends requests of URLSession with a client's token: a valid token on each request, one renewal after a 401 (RFC 6750
+// Sends URLSession requests with a client's token: a valid token on each request, one renewal after a 401 (RFC 6750
 // §3.1), and a proof if the token is bound (RFC 9449 §7.1). Refuses http, except to a loopback address.
 
 public import EnrollKit
@@ -25,7 +25,7 @@ public struct AuthorizedSession: Sendable {
   /// - Parameters:
   ///   - client: a client that is signed in.
   ///   - configuration: the URLSession's settings, such as timeouts, caches and proxies. The URLSession belongs to this
-  ///     value.
+  ///     ``AuthorizedSession``.
   ///   - resource: the API for which the token is (RFC 8707); nil for the session's own token.
   ///   - scope: the scopes that the token should have, out of those that the user granted.
   public init(
@@ -40,8 +40,8 @@ public struct AuthorizedSession: Sendable {
   }
 
   /// Sends a request with the token.
-  /// - Returns: the body and the response, whatever its status is; also a 401 that the server sent again after the
-  ///   renewal.
+  /// - Returns: the body and the response. The response may have any status, also a 401 that the server sent again
+  ///   after the renewal.
   /// - Throws: `EnrollError` if there is no token (the errors of
   ///   ``EnrollKit/EnrollClient/accessToken(minimumLifetime:resource:scope:)``); `.invalidArgument` for a URL that is
   ///   neither https nor a loopback address, or that has a user name or password, and for http to a loopback address if

@@ -1,6 +1,6 @@
-// Sends single requests of URLSession, and keeps the token at its origin: after a redirect to another origin, the
-// request has neither Authorization nor DPoP, even if Foundation itself would keep these headers on this system. The
-// class is a delegate, because Foundation asks only delegates about redirects.
+// Sends single URLSession requests, and keeps the token at its origin: after a redirect to another origin, the request
+// has neither Authorization nor DPoP, even if Foundation itself would keep these headers on this system. The class is a
+// delegate, because Foundation asks only delegates about redirects.
 
 import EnrollKit
 import Foundation

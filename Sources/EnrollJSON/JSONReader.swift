@@ -89,8 +89,8 @@ extension JSON {
     }
   }
 
-  /// The error in EnrollKit's own words, because the messages of jansson quote the text. A syntax error that jansson
-  /// reports may be a lack of memory.
+  /// The error in EnrollKit's own words, because the messages of jansson quote the text. If jansson reports a syntax
+  /// error, the real cause may be a lack of memory.
   private static func refusal(of text: [UInt8], _ error: json_error_t, _ offset: Int) -> JSONError {
     var error = error
     let code = json_error_code(UInt32(bitPattern: enroll_json_error_code(&error)))
@@ -114,7 +114,8 @@ extension JSON {
     }
   }
 
-  /// The recursion is limited, because the scan refuses texts deeper than ``depthLimit``.
+  /// Converts a value that jansson has read. The recursion is limited, because the scan refuses texts deeper than
+  /// ``depthLimit``.
   private static func value(_ json: UnsafeMutablePointer<json_t>) -> JSON {
     switch json.pointee.type {
     case JSON_OBJECT:

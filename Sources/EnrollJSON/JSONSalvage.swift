@@ -5,9 +5,9 @@
 // is returned only if the text is unambiguous about it.
 
 extension JSON {
-  /// The members named `names` whose values are unambiguous: acceptable by themselves (R37), and the same wherever an
-  /// outermost object names them. If one object has the member `needed`, other objects only add members that this
-  /// object does not have.
+  /// The members named `names` whose values are unambiguous. A value is unambiguous if it is acceptable by itself
+  /// (R37), and if all outermost objects with this member have the same value. If one object has the member `needed`,
+  /// other objects only add members that this object does not have.
   /// - Parameter needed: a member that may be missing, but must not be ambiguous.
   /// - Returns: nil if the text has no complete object, or if `needed` is ambiguous. `needed` is also ambiguous if the
   ///   text outside of the complete objects names it.
@@ -159,8 +159,9 @@ private struct JSONSalvage {
     }
   }
 
-  /// Whether a member's value or an array element would come next: after `"name":`, `[` or `,`. JSON has no single
-  /// quotes: some servers send `)]}',` before an object so that a browser does not run it as a script.
+  /// Whether a member's value or an array element would come next: after `"name":`, `[` or `,`. A comma after a single
+  /// quote does not count: JSON has no single quotes, but some servers send `)]}',` before an object so that a browser
+  /// does not run it as a script.
   static func isValueExpected(behind bytes: ArraySlice<UInt8>) -> Bool {
     let signs = bytes.reversed().lazy.filter { !isSpace($0) }.prefix(2)
     guard let last = signs.first else { return false }

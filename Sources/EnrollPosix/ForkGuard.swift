@@ -1,8 +1,8 @@
 // Protection against fork(). If a process that holds a file lock forks, the child keeps the file locked even after its
 // parent has died. The child's copies of mutexes may also be locked, by threads that do not exist in the child. So the
 // child closes the lock descriptors before anything else, and every object from before the fork refuses to work in it
-// (store.md, Fork). The handlers do not run after clone(2) and _Fork(), so a child of these has no protection. After
-// posix_spawn and vfork no handlers are necessary, because exec closes the descriptors.
+// (store.md, Fork). The handlers do not run after clone(2) and _Fork(), so a child that one of these calls makes has no
+// protection. After posix_spawn and vfork no handlers are necessary, because exec closes the descriptors.
 
 import CPosix
 public import EnrollRules

@@ -9,7 +9,7 @@ final class ThreadLocalNumber: Sendable {
   private let key: pthread_key_t
   private let hasKey: Bool
 
-  /// A process can have about a thousand of these keys: make few, and keep them.
+  /// Makes a key for the number. A process can have about a thousand of these keys: make few, and keep them.
   package init() {
     var key = pthread_key_t()
     hasKey = pthread_key_create(&key, nil) == 0

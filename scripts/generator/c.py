@@ -6,7 +6,7 @@ from .manifest import TOP, upper
 from .text import WIDTH, lines, replaced, sentence
 
 HEADER = "include/enroll.h"
-#: The file that lists every concept whose name in C is different, each with the reason.
+#: The table of the C functions whose names do not follow the rule enroll_NOUN_VERB.
 FUNCTIONS = TOP / "Tests/faces/CTests/functions.txt"
 
 
@@ -38,7 +38,7 @@ def declared(text):
 
 
 def exceptions():
-    """Reads functions.txt: ({command: function}, {function: command, or None if it runs none}).
+    """Reads functions.txt: ({command: function}, {function: command, or None if the function runs no command}).
 
     The file lists only the functions whose names do not follow the rule enroll_NOUN_VERB.
     """

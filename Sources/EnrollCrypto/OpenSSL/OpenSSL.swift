@@ -39,14 +39,14 @@ enum OpenSSL {
     return .success(UnsafePointer(functions))
   }
 
-  // Unsafe: the cell is only used by the two atomic operations.
+  // Unsafe: the cell is only read and filled, both atomically.
   private nonisolated(unsafe) static let openedCell: UnsafeMutablePointer<UnsafeMutableRawPointer?> = {
     let cell = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: 1)
     cell.initialize(to: nil)
     return cell
   }()
 
-  /// The functions if libcrypto was opened before. Opens nothing.
+  /// The functions of libcrypto; nil if libcrypto is not open yet. This property does not open libcrypto.
   fileprivate static var alreadyOpened: UnsafePointer<enroll_openssl>? {
     enroll_atomic_read(openedCell).map { UnsafePointer($0.assumingMemoryBound(to: enroll_openssl.self)) }
   }
@@ -54,7 +54,7 @@ enum OpenSSL {
 
 /// The data that OpenSSL keeps for each of EnrollKit's threads.
 public enum OpenSSLThread {
-  /// Call this before another library opens OpenSSL, so that OpenSSL frees nothing at exit.
+  /// Opens OpenSSL. Call this before another library opens OpenSSL, so that OpenSSL frees nothing at exit.
   public static func prepare() { _ = OpenSSL.opened }
 
   /// Frees OpenSSL's data of the current thread, which must not use OpenSSL afterwards.

@@ -27,7 +27,7 @@ public struct RecentSignIn: Sendable, Equatable {
   public var tokenHash: [UInt8]
   /// The id of the account that the session belongs to.
   public var account: AccountID
-  /// The earliest time at which the session may have begun to count as proof.
+  /// The session counts as proof only if it began at this time or later.
   public var since: UnixTime
 
   public init(tokenHash: [UInt8], account: AccountID, since: UnixTime) {

@@ -17,7 +17,8 @@ public struct DirectoryPerson: Sendable, Equatable {
     case suspended
   }
 
-  /// The directory's id of the user, 1 to 255 bytes. It is the subject of the gateway's identity; the address never is.
+  /// The directory's id of the user, 1 to 255 bytes. The subject of the gateway's identity is always this id, never the
+  /// address.
   public var id: String
   /// The address in the directory. Mail goes to this address, not to the address that the user typed.
   public var email: String
@@ -96,7 +97,7 @@ public protocol Directory: AnyObject, Sendable {
   /// Activates a user. Does nothing if the user is active already.
   func activate(_ id: String) throws(DirectoryFailure)
 
-  /// - Parameter password: 1 to 1,024 bytes of UTF-8; the gateway has checked its own rules.
+  /// - Parameter password: 1 to 1,024 bytes of UTF-8, which satisfy the gateway's own rules.
   func setPassword(_ password: Secret, of id: String) throws(DirectoryFailure)
 
   /// Checks a password. The check takes the same time if no user has the address.

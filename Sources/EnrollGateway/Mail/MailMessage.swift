@@ -16,7 +16,7 @@ public struct MailMessage: Sendable, Equatable {
 
   /// - Parameters:
   ///   - id: the local part of `Message-ID`; the same in every try, so that mailboxes can recognize duplicates.
-  ///   - boundary: letters and digits that occur in neither part.
+  ///   - boundary: letters and digits that occur neither in the plain text nor in the HTML.
   init(
     _ content: MailContent, from settings: MailSettings, product: String, to recipient: EmailAddress,
     language: Language, id: String, boundary: String, at now: UnixTime

@@ -1,5 +1,6 @@
-// The languages of the pages: English and German, with the operator's changes and additions. The language of a page is
-// the one that an explicit setting names; without a setting, the browser's preference; otherwise the default.
+// The languages of the pages: English and German, with the operator's changes and additions. A page is in the language
+// that an explicit setting names; without a setting, in the language that the browser prefers; otherwise, in the
+// default language.
 
 /// The catalogues, one for each language.
 public struct Languages: Sendable {

@@ -1,5 +1,5 @@
-// The sign-ins that PostgreSQL makes in one statement without an explicit transaction, and the ends of single sessions: a call
-// needs one round trip, and a call whose answer was lost can be repeated.
+// Sign-ins in PostgreSQL, each in one statement without an explicit transaction, and statements that end a single
+// session. A call needs one round trip, and can be repeated if its answer was lost.
 
 import EnrollRules
 import EnrollGateway

@@ -1,8 +1,8 @@
-// Schema 5: tokens of providers that have to be revoked although their account or identity is gone; one row that SQLite
-// overwrites to check for disk space; an index for links of a subject; and one more trigger for SQLite's audit.
+// Schema 5 adds a table of providers' tokens that must be revoked although their account or identity is gone, a row
+// that SQLite overwrites to check for disk space, an index of links by their subject, and one more trigger for SQLite's
+// audit.
 //
-// `due` is the time of the next try. The account is not a foreign key, because the account is already
-// deleted.
+// `due` is the time of the next try. The column `account` is not a foreign key, because the account is already deleted.
 
 import EnrollGateway
 

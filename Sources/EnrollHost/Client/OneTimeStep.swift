@@ -51,7 +51,7 @@ private final class OneTimeStep<Value: Sendable>: Sendable {
     var callerStoppedWaiting = false
   }
 
-  /// Set once the step has ended, or its caller stops waiting.
+  /// An event that is set once the step has ended or its caller has stopped waiting.
   let isOver = Event()
   /// The cancellation of the step. It is triggered when requests that have not been sent must not be sent any more.
   let cancellation = CancellationFlag()

@@ -47,7 +47,7 @@ struct RequestedPrompt {
     lacksLogin = login == nil
   }
 
-  /// The warning for the log if ``lacksLogin``.
+  /// The warning for the log if ``lacksLogin`` is true.
   var warning: EnrollError? {
     guard lacksLogin else { return nil }
     return EnrollError(

@@ -168,7 +168,8 @@ extension Redirect {
     }
   }
 
-  /// This function is static, because a method would copy the whole redirect to change a part of it.
+  /// Stores the place of a parameter's value, and refuses a second parameter of the same name. This function is static,
+  /// because a method would copy the whole redirect to change a part of it.
   private static func once(
     _ value: inout Value?, _ parameter: QueryParameter, _ name: StaticString
   ) throws(EnrollError) {

@@ -98,9 +98,9 @@ extension TokenResponse {
   }
 
   /// - Parameters:
-  ///   - requestedScopes: the tokens' scopes if the server does not say.
+  ///   - requestedScopes: the tokens' scopes if the server names no scopes.
   ///   - dpopKey: the key of the request's DPoP proof.
-  ///   - withoutExpirySeconds: the lifetime if the server does not say.
+  ///   - withoutExpirySeconds: the lifetime if the server names no lifetime.
   public func tokenSet(
     requestedScopes: [String], dpopKey: DPoPKey? = nil,
     withoutExpirySeconds: Int64 = Configuration.Defaults.withoutExpirySeconds, at moment: Moment
@@ -117,7 +117,8 @@ extension TokenResponse {
 
   /// The requested scopes that the server did not grant. A server may leave out `openid` and `offline_access` and
   /// return only the id_token and the refresh token (Entra ID), and may name other scopes by a URL (Google). If it
-  /// names no scope at all, all are granted (RFC 6749 §5.1), except `offline_access` without a refresh token.
+  /// names no scope at all, all requested scopes are granted (RFC 6749 §5.1), except `offline_access` without a refresh
+  /// token.
   func missingScopes(of asked: [String], isRenewed: Bool = false) -> [String] {
     let isRenewable = isRenewed || refreshToken != nil
     return asked.filter { scope in

@@ -231,7 +231,7 @@ public final class RenewalStep: EngineStep {
     var repeats = Repeats()
     for attempt in 1...Self.triesPerRenewal {
       if attempt > 1 {
-        // The second request has been sent already, with the other method of client authentication.
+        // If the other method of client authentication was tried, that was the second request already.
         guard repeats.withOtherMethod else { break }
         (repeats.withNonce, repeats.withOtherMethod) = (true, false)
         try requests.pause(after: trouble, attempt: attempt - 1)

@@ -119,7 +119,8 @@ public final class RenewedTokensStep: EngineStep {
   private func save(_ renewed: RenewedTokens) throws(EnrollError) -> UInt64? {
     var epoch: UInt64?
     try store.update(account) { record throws(EnrollError) in
-      // An earlier save that failed in its last step may still have been written. The save is repeated to make sure.
+      // An earlier save that failed in its last step may nevertheless have written these tokens. The save is repeated
+      // to make sure.
       guard record.tokenEpoch == renewed.epoch || record.confirmed == renewed.tokens else { return }
       record.confirmed = renewed.tokens
       if renewed.audience == nil { record.advanceEpoch() } else { record.advanceEpochBesideAccess() }

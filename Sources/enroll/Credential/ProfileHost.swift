@@ -23,7 +23,7 @@ struct ProfileHost {
     case formats = "for"
   }
 
-  /// An invalid object. Its host does not count as named.
+  /// An invalid object in `credentialHosts`. The profile counts as not naming the object's host.
   struct Invalid {
     /// The host in the object; nil if the text is not a host.
     let host: NamedHost?
@@ -33,7 +33,7 @@ struct ProfileHost {
     let failure: Failure
   }
 
-  /// The objects of a profile's file.
+  /// The objects in the member `credentialHosts` of a profile's file.
   /// - Throws: `.usage` if one of them is invalid.
   static func all(of document: ConfigurationDocument, _ profile: String) throws(Failure) -> [ProfileHost] {
     let read = read(document, profile)
@@ -41,7 +41,7 @@ struct ProfileHost {
     return read.hosts
   }
 
-  /// The valid and the invalid objects of a profile's file.
+  /// The valid and the invalid objects in the member `credentialHosts` of a profile's file.
   static func read(
     _ document: ConfigurationDocument, _ profile: String
   ) -> (hosts: [ProfileHost], invalid: [Invalid]) {

@@ -14,7 +14,7 @@ final class CommandSession {
   let place: Context
   let isJSON: Bool
   let waits = Waits()
-  /// The key provider of the store; nil: the best one available.
+  /// The key provider of the store; nil for the best provider that is available.
   var keys: KeyPlan?
   let pinFD: Int32?
   /// Whether the user may be asked for a passphrase or a PIN.
@@ -221,7 +221,7 @@ final class CommandSession {
   }
 
   /// The lines about a failure after which the sign-in continues, once for each failure. The failure of a sign-in that
-  /// has ended is not included: the call that waits for it reports it.
+  /// has ended is not included, because the call that waits for that sign-in reports its failure.
   func reportedLines() -> [String]? {
     guard let error = reports.removeLast(), error.helps != .registerAgain else { return nil }
     // The provider's own error code is left out, because its advice is for a sign-in that has ended, and this sign-in

@@ -180,14 +180,14 @@ struct SignIn {
     return status
   }
 
-  /// Whether the waiting sign-in may have requested other scopes than this command: the command names scopes, and
-  /// there is no session. False for a resource, because its profile has the scopes of its sign-in.
+  /// Whether the waiting sign-in may have requested other scopes than this command. True if the command names scopes,
+  /// and there is no session. False for a resource, because its profile has the scopes of its sign-in.
   private func asksForOther(than kept: AccountSnapshot) -> Bool {
     resource == nil && !way.scopes.isEmpty && kept.waiting != nil && kept.expiresAt == nil
   }
 
-  /// Whether an earlier sign-in waits for an answer that nobody can give to this command: a bridge has started it. The
-  /// process of the earlier sign-in has ended, because it would have the lock.
+  /// Whether to drop an earlier sign-in that waits for an answer, because a bridge has started this command, and nobody
+  /// can answer. The process of the earlier sign-in has ended; otherwise it would have the lock.
   private func dropsQuestion(
     _ client: Client, _ configuration: ConfigurationDocument, _ kept: AccountSnapshot
   ) throws(Failure) -> Bool {

@@ -92,7 +92,8 @@ struct CargoSettings {
     for provider in providers.sorted(by: { $0.lines.lowerBound > $1.lines.lowerBound }) {
       var lines = provider.lines
       shown.append("- \(document.text(lines.lowerBound..<(provider.value?.upperBound ?? lines.upperBound)))")
-      // At the end of the file, the newline before the line was added with it.
+      // A line without a newline at its end is the last line of the file. In this case ``adding(_:)`` has added the
+      // newline before it, which is now removed, too.
       if bytes[lines].last != UInt8(ascii: "\n"), bytes[..<lines.lowerBound].last == UInt8(ascii: "\n") {
         let newline = bytes[..<lines.lowerBound].suffix(2).elementsEqual("\r\n".utf8) ? 2 : 1
         lines = (lines.lowerBound - newline)..<lines.upperBound

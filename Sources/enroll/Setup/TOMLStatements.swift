@@ -1,5 +1,5 @@
-// The statements of a TOML 1.0 document, with their positions in its text. It reads what is needed to change single
-// lines: it does not check numbers and dates, or whether a key is set twice.
+// The statements of a TOML 1.0 document, with their positions in its text. The parser reads what is needed to change
+// single lines: it does not check numbers and dates, or whether a key is set twice.
 
 import EnrollJSON
 
@@ -7,19 +7,19 @@ struct TOMLStatements {
   struct Statement {
     /// The complete lines of the statement, with the newline at their end.
     let lines: Range<Int>
-    /// The key with the keys of its table.
+    /// The parts of the table's key, then the parts of the statement's own key.
     let path: [String]
-    /// The text of the line before the last part of the key: white space, and the parts before it.
+    /// The text before the last part of the key in its line: white space, and the earlier parts of the key.
     let prefix: Range<Int>
-    /// nil for the header of a table.
+    /// The value; nil for the header of a table.
     let value: Range<Int>?
-    /// Whether it is a header in double brackets, which can be there more than once.
+    /// Whether the statement is a header in double brackets, which may occur more than once.
     let isArray: Bool
   }
 
   let bytes: [UInt8]
   private(set) var all: [Statement] = []
-  /// The number of the first line that cannot be read; nil if all can be read.
+  /// The number of the first line that cannot be read; nil if all lines can be read.
   private(set) var badLine: Int?
   private var at = 0
 
@@ -42,13 +42,13 @@ struct TOMLStatements {
     }
   }
 
-  /// The string that a value is; nil for another value, and for a string of several lines.
+  /// The text of a string; nil if the value is not a string, or if the string has several lines.
   func string(_ value: Range<Int>) -> String? {
     guard let (text, end) = string(at: value.lowerBound), end == value.upperBound else { return nil }
     return text
   }
 
-  /// The strings in an array; nil for another value.
+  /// The strings in an array; nil if the value is not an array of strings.
   func strings(_ value: Range<Int>) -> [String]? {
     guard bytes[value.lowerBound] == Self.openBracket else { return nil }
     var found: [String] = []
@@ -97,7 +97,7 @@ struct TOMLStatements {
   }
 
   /// Reads a key with dots.
-  /// - Returns: its parts, and where the last one begins.
+  /// - Returns: the parts of the key, and the position where the last part begins.
   private mutating func key() -> (path: [String], last: Int)? {
     var path: [String] = []
     while true {
@@ -156,7 +156,7 @@ struct TOMLStatements {
 
   // MARK: Strings
 
-  /// A string in one line, and its end.
+  /// Reads a string in one line. Returns its text, and the position of its end.
   private func string(at begin: Int) -> (text: String, end: Int)? {
     guard begin < bytes.count, [Self.quote, Self.apostrophe].contains(bytes[begin]),
       let end = endOfString(begin)
@@ -164,7 +164,7 @@ struct TOMLStatements {
     let whole = bytes[begin..<end]
     if whole.count >= 6, whole.prefix(3).allSatisfy({ $0 == bytes[begin] }) { return nil }
     if bytes[begin] == Self.apostrophe { return (text((begin + 1)..<(end - 1)), end) }
-    // The escapes are those of JSON, besides two rare ones.
+    // The escapes of TOML are those of JSON, except for two rare ones.
     return (try? JSON.parse(Array(whole)))?.string.map { ($0, end) }
   }
 
@@ -180,7 +180,7 @@ struct TOMLStatements {
         return nil
       } else if isLong ? bytes[position...].starts(with: marks) : bytes[position] == mark {
         position += isLong ? 3 : 1
-        // Two marks before the end belong to the string.
+        // Up to two marks directly before the closing marks belong to the string.
         while isLong, position < bytes.count, bytes[position] == mark { position += 1 }
         return position
       } else {
@@ -198,7 +198,7 @@ struct TOMLStatements {
     while let byte = next(0), byte == Self.space || byte == Self.tab { at += 1 }
   }
 
-  /// Whether only a comment is left of the line.
+  /// Whether the rest of the line is empty or a comment.
   private var isAtEndOfLine: Bool {
     guard let byte = next(0) else { return true }
     return byte == Self.newline || byte == Self.hash

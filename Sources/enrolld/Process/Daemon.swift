@@ -53,7 +53,7 @@ enum Daemon {
     }
   }
 
-  /// After a signal: a running renewal may need the host, so the host's answers are read until the end.
+  /// Reads the host's answers until the input ends, after a signal: a running renewal may need these answers.
   private static func readAnswers(_ input: Input, _ connection: HostConnection) {
     connection.server.ignoreRequests()
     let isReading = WorkerPool(threads: 1).submit {

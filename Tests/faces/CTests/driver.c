@@ -66,7 +66,7 @@ static enroll_status platform_ready(json_t *parameters, json_t **result) {
   return enroll_platform_ready(client, &error);
 }
 
-/* Makes the answer of every command that ends in a state. */
+/* Makes the answer of the commands that return the registration state. */
 static enroll_status answer_state(enroll_status status, const enroll_state *state, json_t **result) {
   json_t *claims = NULL;
   if (status != ENROLL_OK) return status;

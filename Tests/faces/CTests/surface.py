@@ -1,5 +1,5 @@
-"""Checks that every command of the manifest has a C function whose comment names it, and that every other function
-is in the table functions.txt. The library and the daemon have one manifest."""
+"""Checks that every command of the manifest has a C function whose comment names the command, and that every other
+function is in the table functions.txt. The library and the daemon have one manifest."""
 
 import ctypes
 import json

@@ -9,7 +9,7 @@ TOP = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(TOP / "scripts"))
 import header  # noqa: E402: the header as a table
 
-#: Types of parameters that always have the same meaning.
+#: The kinds of the C types that mean the same in every parameter.
 KINDS = {
     "enroll_client *": "CLIENT",
     "enroll_client **": "HANDLE_OUT",

@@ -1,4 +1,4 @@
-/* enroll_call, which runs every command by its name; bindings use it. */
+/* Tests of enroll_call, which runs any command by its name. Bindings use this function. */
 
 #include <jansson.h>
 #include <sched.h>

@@ -99,7 +99,7 @@ TEST("every text is refused that is NULL with a size, is not given, is too long,
 }
 
 /* The limit of a text in bytes: 256 according to the header's opening comment, unless the comment of the function
- * gives another limit. 0: not tested here, because the core has a limit of its own. */
+ * gives another limit. 0 if the limit is not tested here, because the core has a limit of its own. */
 static size_t limit_of(const char *name) {
   static const struct {
     const char *name;

@@ -112,7 +112,7 @@ class ClientKey(CommandCase):
         output, _ = self.run_enroll("doctor", status=1)
         self.assertEqual(output.count("✗"), 1, output)
         self.assertIn("this client has a key", output)
-        # This also works if the profile is named relative to the current directory.
+        # The same works if the profile is named by a path relative to the current directory.
         done = subprocess.run(
             [ENROLL, "token", "--config", "enrollkit/default.json"], capture_output=True, env=self.environment,
             cwd=self.profiles.parent, timeout=TIMEOUT)

@@ -1,4 +1,5 @@
-"""`enroll setup terraform HOST`: it changes one line of Terraform's configuration, and nothing takes precedence over it."""
+"""`enroll setup terraform HOST` changes one line of Terraform's configuration, and no other setting takes
+precedence over this line."""
 
 import json
 import shutil

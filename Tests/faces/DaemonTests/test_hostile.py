@@ -1,6 +1,6 @@
-"""Many broken messages, some too long or too deep. Each message that must be answered gets exactly one answer, the next
-good message works, and memory stays bounded (R36, R37, R38). 20,000 messages and 64 MiB; with TORTURE=1 a million
-messages and 1 GiB.
+"""Many broken messages, some too long or too deep. Each message that must be answered gets exactly one answer,
+the next good message works, and memory stays bounded (R36, R37, R38). By default there are 20,000 messages, and
+one of 64 MiB; with TORTURE=1 there are a million messages, and one of 1 GiB.
 """
 
 import collections

@@ -34,7 +34,7 @@ struct Exchange {
   let query, form: [String: String]
   let isAuthenticated: Bool
   let status: Int64
-  /// The URL of the redirect; empty without such a header.
+  /// The value of the response's `Location` header; empty if there is no such header.
   let location: String
   /// The body of the response, if it is JSON.
   let answer: JSON

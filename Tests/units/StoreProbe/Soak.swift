@@ -78,8 +78,8 @@ struct Soak {
   private static let accounts = 10
   private static let lifetime: Int64 = 300
   private static let step: Int64 = 60
-  /// How many seconds the provider still accepts a rotated refresh token: if both tries of a renewal lose their
-  /// answers, the next renewal is one step later.
+  /// How many seconds the provider still accepts a rotated refresh token. The time is longer than one step: if both
+  /// tries of a renewal lose their answers, the next renewal is one step later.
   private static let grace: Int64 = 120
 
   private let clock = DeviceClock()

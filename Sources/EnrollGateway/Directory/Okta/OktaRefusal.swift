@@ -1,6 +1,6 @@
 // A refusal in Okta's dialect: a status, `errorCode` and `errorCauses`. The texts of a refusal stay out of the log,
-// because they may repeat data of the request. The gateway compares only the beginning of each cause's text; it names
-// an attribute.
+// because they may repeat data of the request. The gateway compares only the beginning of each cause's text, where the
+// attribute is named.
 
 import EnrollRules
 import EnrollJSON

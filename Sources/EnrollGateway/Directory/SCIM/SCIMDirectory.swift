@@ -1,9 +1,10 @@
-// A directory that speaks SCIM 2.0 (RFC 7643, RFC 7644). Users are found with a filter, created inactive, and changed with
-// PATCH, conditional on the version that was read. SCIM checks no passwords: users of this directory sign in at the provider
-// that belongs to it.
+// A directory that speaks SCIM 2.0 (RFC 7643, RFC 7644). Users are found with a filter, created inactive, and changed
+// with PATCH, conditional on the version that was read. SCIM checks no passwords: users of this directory sign in at
+// the directory's own provider.
 //
-// An inactive user was either never activated or was deactivated by an administrator, and SCIM does not say which. A user who
-// was never changed since its creation counts as never activated; any other inactive user counts as suspended, and stays so.
+// An inactive user was either never activated or was deactivated by an administrator, and SCIM does not say which. A
+// user who was never changed since its creation counts as never activated; any other inactive user counts as suspended,
+// and stays suspended.
 
 import EnrollRules
 public import EnrollSteps

@@ -56,8 +56,8 @@ extension EmailSteps {
     ) { $0.passwordError = error }
   }
 
-  /// Whether the user chooses a password during the registration: only if the directory or its provider can check
-  /// passwords.
+  /// Whether the user chooses a password during the registration. This requires that the directory or its provider can
+  /// check passwords.
   private func choosesPasswords() -> Bool {
     registration.settings.hasPasswords && (registration.directory.checksPasswords || directoryProvider != nil)
   }
@@ -100,7 +100,7 @@ extension EmailSteps {
     return try starts.handOver(request, to: directoryProvider, session: session, email: email, destination)
   }
 
-  /// Spends a link if the provider signs the user in.
+  /// Spends a link when the provider, not the gateway, signs the user in.
   func spend(_ hash: [UInt8], _ purpose: NewMailLink.Purpose) throws(Interruption) {
     let now = now
     let isSpent = try callingStore { () throws(StoreFailure) in

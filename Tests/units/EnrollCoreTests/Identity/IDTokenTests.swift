@@ -59,7 +59,7 @@ struct IDTokenTests {
   func audience(value: JSON) throws {
     var maker = TokenMaker.with("aud", value)
     #expect(isRefused(try refusal(maker), "aud"))
-    // The `azp` of this client does not make the token valid for it.
+    // An `azp` that names this client does not make the token valid for this client.
     maker.claims["azp"] = .string("native")
     #expect(isRefused(try refusal(maker), "aud"))
   }

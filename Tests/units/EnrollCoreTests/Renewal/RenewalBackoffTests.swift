@@ -28,7 +28,7 @@ struct RenewalBackoffTests {
     try expect(bench.record.backoff, is: nil)
   }
 
-  /// A transport that fails because its process lacks something.
+  /// A transport whose requests fail because its process lacks something, such as libcurl or memory.
   private final class PoorTransport: Transport {
     let code: EnrollError.Code
 

@@ -1,4 +1,5 @@
-// A double of Apple: the answer is a form from another site, the name comes once, the client secret is a JWT.
+// A double of Apple: its answer is a form from another site, it sends the user's name only once, and the client secret
+// is a JWT.
 
 import EnrollRules
 import EnrollCrypto

@@ -8,7 +8,7 @@ import EnrollHost
 import Foundation
 import Testing
 
-/// The answer to one request at the token endpoint, in place of a correct one.
+/// The token endpoint's faulty answer to one request, in place of a correct answer.
 struct ProviderFault: Sendable, CustomTestStringConvertible {
   /// The result for a caller while the fault lasts.
   enum Outcome: Sendable {
@@ -110,7 +110,7 @@ final class MisbehavingProvider: Sendable {
   /// Whether a revoked refresh token was sent, which would sign the user out.
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  /// Sets the fault from now on; nil: correct behaviour.
+  /// Sets the fault with which the provider answers from now on; nil for correct answers.
   func misbehave(_ fault: ProviderFault?) {
     state.withLock { state in
       state.fault = fault

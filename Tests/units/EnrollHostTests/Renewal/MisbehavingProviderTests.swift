@@ -7,10 +7,11 @@ import Testing
 
 @Suite("A provider that misbehaves during a renewal (R30, R33, R34)")
 struct MisbehavingProviderTests {
-  /// The most requests of one renewal: it sends two requests, and libcurl itself repeats one of them if a kept
-  /// connection turns out to be dead.
+  /// The maximum number of requests of one renewal: the renewal sends two requests, and libcurl itself repeats one of
+  /// them if a kept connection turns out to be dead.
   private static let mostPerRenewal = 3
-  /// The most requests in 55 seconds of failures: the waits are ½, 1, 2 … 32 s, each at least halved by the jitter.
+  /// The maximum number of requests in 55 seconds of failures: the waits are ½, 1, 2 … 32 s, each at least halved by
+  /// the jitter.
   private static let mostInAMinute = 8 * mostPerRenewal
   /// A timeout that is longer than the longest pause that a Retry-After can cause.
   private static let anyTimeout: Int64 = 4000

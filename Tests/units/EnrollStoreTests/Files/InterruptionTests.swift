@@ -1,6 +1,6 @@
-// Every change of the store, interrupted at each of its system calls (reliability.md, How it is shown): by
-// SIGKILL, and by an error of the disk. Afterwards the store has the old state or the new one (the new one if
-// it was acknowledged), and can still be used. `store-probe` has the changes and the processes.
+// Every change of the store, interrupted at each of its system calls (reliability.md, How it is shown): by SIGKILL, and
+// by an error of the disk. Afterwards the store has the old state or the new one (the new one if it was acknowledged),
+// and can still be used. The program `store-probe` makes the changes, and starts the processes.
 
 @testable import EnrollPosix
 import EnrollSteps
