@@ -125,10 +125,10 @@ public struct ServerLimits: Sendable {
   public var bodyBytes = 64 << 10
   /// The maximum number of bytes of the trailer section, after the last chunk.
   public var trailerBytes = 4 << 10
-  /// The maximum number of connections at once; the server closes the next one without an answer.
+  /// The maximum number of connections at once; the server closes any further connection without an answer.
   public var connections = 10_000
-  /// At the limit of ``connections``, a new connection replaces the idlest connection of its event loop: one that is being
-  /// closed, or the one that has waited longest for a request or for the rest of it.
+  /// At the limit of ``connections``, a new connection replaces the idlest connection of its event loop: a connection
+  /// that is being closed, or the connection that has waited longest for a request or for the rest of a request.
   public var evictsIdle = false
   /// The maximum number of connections at once from one address that is not a trusted proxy. An IPv6 network of /64
   /// counts as one address.

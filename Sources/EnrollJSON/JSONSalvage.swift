@@ -129,8 +129,8 @@ private struct JSONSalvage {
   /// step.
   var isCut: Bool { !isWhole && at >= text.count }
 
-  /// Whether the text may have been cut inside the member `name`: the last complete member is followed by this key,
-  /// or by a part of it.
+  /// Whether the text may have been cut inside the member `name`. True if the last complete member is followed by this
+  /// key, or by a part of it.
   func isCutBehind(_ name: String) -> Bool {
     guard let cutKey, let key = try? JSON.parse(Array(text[cutKey])).string else {
       return Self.mayName(name, text[end...])
@@ -159,9 +159,9 @@ private struct JSONSalvage {
     }
   }
 
-  /// Whether a member's value or an array element would come next: after `"name":`, `[` or `,`. A comma after a single
-  /// quote does not count: JSON has no single quotes, but some servers send `)]}',` before an object so that a browser
-  /// does not run it as a script.
+  /// Whether a member's value or an array element would come next. True after `"name":`, `[` and `,`. A comma after a
+  /// single quote does not count: JSON has no single quotes, but some servers send `)]}',` before an object so that a
+  /// browser does not run it as a script.
   static func isValueExpected(behind bytes: ArraySlice<UInt8>) -> Bool {
     let signs = bytes.reversed().lazy.filter { !isSpace($0) }.prefix(2)
     guard let last = signs.first else { return false }

@@ -32,8 +32,8 @@ package struct Message: Equatable, Sendable {
   package var isCancellation: Bool { method == "notifications/cancelled" }
   package var isToolList: Bool { method == "tools/list" && id != nil }
   package var isToolCall: Bool { method == "tools/call" && id != nil }
-  /// Whether a second execution changes nothing, so that the bridge may send the message again after a lost
-  /// connection.
+  /// Whether a second execution of this message changes nothing, so that the bridge may send the message again after a
+  /// lost connection.
   package var isRepeatable: Bool {
     guard let method else { return false }
     return ["ping", "initialize", "server/discover", "resources/read", "prompts/get", "completion/complete"]

@@ -60,7 +60,7 @@ package enum MessageHeaders {
     return isPlain ? text : opening + Base64.encode(bytes) + closing
   }
 
-  /// Whether a server's `Mcp-Session-Id` may be sent back: visible ASCII.
+  /// Whether a server's `Mcp-Session-Id` may be sent back. It must be visible ASCII.
   package static func isSessionID(_ text: String) -> Bool {
     (1...4096).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }

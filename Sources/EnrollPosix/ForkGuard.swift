@@ -59,8 +59,8 @@ public struct ForkGuard: Sendable {
   }
 }
 
-/// The state of the fork handlers. There is one per process, because a fork handler has no parameter through which it
-/// could get another state.
+/// The state of the fork handlers. There is one state per process, because a fork handler has no parameter through
+/// which it could get another state.
 private final class ForkState: @unchecked Sendable {
   // Unchecked: the list is only touched with `mutex` held; a fork locks `mutex`, too.
   static let shared = ForkState()

@@ -93,7 +93,7 @@ final class Repetition: Sendable {
 }
 
 extension Repetition {
-  /// Deletes data that expired days ago. Several replicas may do so at the same time.
+  /// Deletes data that expired days ago. Several replicas may delete such data at the same time.
   /// - Parameter auditDays: how many days the audit keeps an entry.
   static func pruning(
     _ store: any AccountStore, auditDays: Int64, by clock: any Clock, _ log: any LogHandler

@@ -104,10 +104,11 @@ public struct DeletedAccount: Sendable, Equatable {
 public struct ProviderLogout: Sendable, Equatable {
   /// The gateway's name for the provider.
   public var provider: String
-  /// As ``Identity/subject``. nil if the provider named only a session; the sessions of any user then match.
+  /// The subject, as in ``Identity/subject``. nil if the provider named only a session; the sessions of any user then
+  /// match.
   public var subject: String?
-  /// As ``Identity/providerSession``; nil for all sessions of the subject. If both subject and session are given, the
-  /// subject's sessions whose provider session is unknown end as well.
+  /// The session at the provider, as in ``Identity/providerSession``; nil for all sessions of the subject. If both
+  /// subject and session are given, the subject's sessions whose provider session is unknown end as well.
   public var session: String?
   /// SHA-256 of the message's unique id, 32 bytes. By this hash, a repeated message is recognized, so that it counts
   /// only once.

@@ -90,8 +90,8 @@ public protocol Directory: AnyObject, Sendable {
   /// The user with an address, compared by ``EmailAddress/key``; nil if no user has the address.
   func person(with email: EmailAddress) throws(DirectoryFailure) -> DirectoryPerson?
 
-  /// Creates a user in the state `staged`, or returns the existing one: repeated or concurrent calls create only one user for
-  /// an address.
+  /// Creates a user in the state `staged`, or returns the existing user, so that repeated or concurrent calls create
+  /// only one user for an address.
   func create(_ email: EmailAddress, name: String?) throws(DirectoryFailure) -> DirectoryPerson
 
   /// Activates a user. Does nothing if the user is active already.

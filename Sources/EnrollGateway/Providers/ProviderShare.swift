@@ -1,6 +1,6 @@
-// Limits how many requests wait for one provider at once, so that a provider that hangs leaves threads for
-// the others. The limit depends on the number of free threads: a single provider may use most of the threads; if a
-// second provider hangs, the second may use fewer.
+// Limits how many requests wait for one provider at once, so that a provider that hangs leaves threads for other
+// providers. The limit depends on the number of free threads: a single provider may use most of the threads; if a
+// second provider hangs, it may use fewer threads.
 
 import EnrollRules
 public import EnrollSteps

@@ -1,5 +1,5 @@
 // How long to wait before the next attempt. The wait doubles with each failure, and has a limit and some jitter (R33).
-// Requests that are never repeated, such as one with a code (R15), do not use this policy.
+// Requests that are never repeated, such as a request with a code (R15), do not use this policy.
 
 public enum RetryPolicy {
   /// The first delay, before jitter.

@@ -66,7 +66,7 @@ public enum RevocationAnswer: Equatable, Sendable {
     }
   }
 
-  /// Whether the server wants more than the client id: the access token as a bearer token may help.
+  /// Whether the server wants more than the client id. In this case the access token as a bearer token may help.
   public var wantsBearer: Bool {
     guard case .refused(let error) = self else { return false }
     return error.wantsAccessToken

@@ -15,8 +15,8 @@ public enum ProfileUpdate {
       body: JSON.object([("profile", .object(profile))]).serialized())
   }
 
-  /// Whether the message need not be sent again: it was accepted, or refused in a way that another attempt cannot
-  /// change. After a 401 the next access token may be accepted.
+  /// Whether the message need not be sent again, because it was accepted, or because another attempt cannot change the
+  /// refusal. After a 401 the next access token may be accepted.
   public static func isFinal(status: Int) -> Bool {
     switch status {
     case 200..<300: true

@@ -37,7 +37,7 @@ public struct AccountDocument: Equatable, Sendable {
     if case .open(let record) = content { record.isAttemptsAlone } else { false }
   }
 
-  /// Whether the document has something that must not be restored after its deletion: tokens, or a PIN.
+  /// Whether the document has tokens or a PIN, which must not be restored after the document's deletion.
   package var guardsSomething: Bool {
     switch content {
     case .open(let record): record.hasTokens

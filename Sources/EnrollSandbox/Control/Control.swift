@@ -112,7 +112,7 @@ extension Provider {
     otherApp.answer = answer
   }
 
-  /// Sets the field names of another app's gateway.
+  /// Sets the names of the fields that another app's gateway uses.
   public func nameOtherAppFields(sessionID: String, link: String, artefactID: String) {
     otherApp.fields = .init(sessionID: sessionID, link: link, artefactID: artefactID)
   }

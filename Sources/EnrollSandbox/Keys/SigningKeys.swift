@@ -1,5 +1,5 @@
-// The provider's keys in one key set (RFC 7517): one key for each key type of its algorithms. New keys are generated
-// on demand.
+// The provider's keys in one key set (RFC 7517): one key for each key type that the provider's algorithms need. New
+// keys are generated on demand.
 
 import EnrollCrypto
 import EnrollJSON

@@ -183,7 +183,7 @@ public final class App2AppStep: StateChangingStep {
             requestedScopes: [], withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)
           tokens.refreshToken = tokens.refreshToken ?? refreshToken
           return tokens
-        // The next attempt uses the new refresh token, because the one that was sent is spent (R30).
+        // The next attempt uses the new refresh token, because the token that was sent is spent (R30).
         case .rotatedOnly(let rotated, let error): (refreshToken, trouble) = (rotated, error)
         case .refused(let error, _): (trouble, isWorthAnother) = (error, error.isRetryable)
         }

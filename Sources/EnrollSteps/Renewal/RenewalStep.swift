@@ -45,8 +45,8 @@ public final class RenewalStep: EngineStep {
   /// Renews the confirmed tokens and updates the state. The renewal runs to its end even if its callers stop waiting,
   /// because a response to a refresh token must not be lost.
   /// - Parameters:
-  ///   - epochs: the epochs of the access tokens that the callers want replaced; if the epoch in the store is
-  ///     none of them, there is nothing to do.
+  ///   - epochs: the epochs of the access tokens that the callers want replaced; if the epoch in the store is not among
+  ///     them, there is nothing to do.
   ///   - forced: whether to renew although the token is not due, and although the provider could not be reached a
   ///     moment ago.
   ///   - audience: the audience of the access token; nil for the session's own access token.
@@ -69,8 +69,8 @@ public final class RenewalStep: EngineStep {
     return result
   }
 
-  /// - Returns: the result, and whether the provider was asked. If the provider was not asked, the result is that of an
-  ///   earlier renewal, or of another process's renewal.
+  /// - Returns: the result, and whether the provider was asked. If the provider was not asked, the result is from an
+  ///   earlier renewal, or from another process's renewal.
   private func renewed(
     _ epochs: [UInt64], forced: Bool, for audience: TokenAudience?
   ) throws(EnrollError) -> (RenewalResult, isNew: Bool) {
@@ -279,7 +279,7 @@ public final class RenewalStep: EngineStep {
   }
 
   /// The error if a response belongs to an earlier refresh token; nil if nothing shows that.
-  /// - Parameter sent: the refresh tokens that were sent, including this one.
+  /// - Parameter sent: the refresh tokens that were sent, including the refresh token of this request.
   func replayed(
     _ answer: RefreshAnswer, _ http: HTTPResponse, _ session: SessionIdentity, _ sent: SentRefreshTokens,
     _ check: inout ReplayCheck

@@ -81,8 +81,8 @@ struct ResourceSearch {
     return (metadata, place)
   }
 
-  /// Sends requests without a token, and reads the challenge of a 401. The requests are a GET, and a POST like that of
-  /// a client of the Model Context Protocol, because servers of this protocol may accept only POST.
+  /// Sends requests without a token, and reads the challenge of a 401. The requests are a GET, and a POST as clients of
+  /// the Model Context Protocol send it, because servers of this protocol may accept only POST.
   private mutating func provoke(_ documents: inout PublicDocuments) throws(EnrollError) {
     for isRead in [true, false] {
       let response = isRead ? try documents.get(resource.text) : try documents.ping(resource.text)

@@ -142,7 +142,7 @@ enum StoreFault {
   }
 }
 
-/// Filesystems whose locks and renames do not, or may not, work between machines.
+/// Filesystems on which locks and renames do not work between machines, or cannot be relied on.
 enum NetworkFilesystem {
   /// The name of a network filesystem; nil for a local filesystem. The magic numbers are from linux/magic.h and the
   /// drivers' sources.

@@ -44,7 +44,7 @@ struct CredentialTarget {
     case encrypted
     /// The program's settings say whether the connection is encrypted. Without such a setting it may be unencrypted.
     case configured
-    /// The program sends the token over a connection that may not be encrypted.
+    /// The program sends the token over a connection that may be unencrypted.
     case plain
   }
 

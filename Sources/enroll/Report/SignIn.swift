@@ -60,7 +60,7 @@ struct SignIn {
       locks?.end()
     }
     if kind != .device, let uri = knownRedirectURI { try locks?.awaitRedirect(uri, session) }
-    // The sign-in for which this one has waited may already have requested the same scopes.
+    // The sign-in for which this command has waited may already have requested the same scopes.
     let isServed = locks?.servedScopes.map { done in wantedScopes.allSatisfy { done.contains($0) } } ?? false
     let again = way.registerAgain || way.again && !isServed
     guard let resource else { return try signIn(again: again) }
@@ -299,8 +299,8 @@ struct SignIn {
 
   // MARK: The attempt
 
-  /// Signs in. If the provider has forgotten a client that this program registered, registers another one and signs in
-  /// with it.
+  /// Signs in. If the provider has forgotten a client that this program registered, registers another client, and signs
+  /// in with that client.
   private mutating func attempt(
     _ client: inout Client, _ configuration: inout ConfigurationDocument, saves: inout Bool
   ) throws(Failure) -> (begun: Transaction, result: RegistrationState) {

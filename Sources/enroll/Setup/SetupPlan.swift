@@ -122,7 +122,7 @@ enum SetupFile {
     return String(cString: real)
   }
 
-  /// Whether the path is a regular file, or a link to one.
+  /// Whether the path is a regular file, or a link to a regular file.
   static func isFile(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0
@@ -135,7 +135,7 @@ enum SetupFile {
     return lstat(path, &status) == 0
   }
 
-  /// The names in a folder; none if it cannot be read.
+  /// The names in a folder; empty if the folder cannot be read.
   static func names(in path: String) -> [String] {
     guard let folder = opendir(path) else { return [] }
     defer { closedir(folder) }

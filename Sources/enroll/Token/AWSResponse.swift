@@ -9,7 +9,7 @@ struct AWSResponse {
   private let text: String
   /// The secrets of the request, which no message repeats (R40).
   private let sent: SentSecrets
-  /// Whether the service is AWS's own, and not one that the user named.
+  /// Whether the service is AWS's own, and not a service that the user named.
   private let isOfAWS: Bool
 
   init(_ response: HTTPResponse, to request: HTTPRequest, isOfAWS: Bool) {

@@ -42,7 +42,7 @@ enum IncomingMessage {
 
 extension HostAnswer {
   /// A member that is null counts as absent: some JSON-RPC libraries always send both `result` and `error`, with null
-  /// for the one that does not apply.
+  /// for the member that does not apply.
   fileprivate init(_ object: JSONObject) {
     let error = object["error"].flatMap { $0.isNull ? nil : $0 }
     if !IncomingMessage.isVersioned(object) {

@@ -28,7 +28,7 @@ static int looks_with_lock, renames_with_lock, locked_descriptor, forks_before_r
 static pid_t child;
 static int about_to_lock = -1; /* a byte is written here before each lock */
 
-/* Whether the folder is locked: a lock through the folder's other descriptor then fails. */
+/* Whether the folder is locked. If it is, a lock through the folder's other descriptor fails. */
 static int is_locked(void) {
   if (flock(other, LOCK_EX | LOCK_NB) == 0) {
     flock(other, LOCK_UN);

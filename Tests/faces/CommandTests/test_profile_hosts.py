@@ -86,7 +86,7 @@ class ProfileHosts(CommandCase):
         self.assertIn("the profiles default and work both name host.example for docker", output)
         self.assertIn("the profiles default and work", words)
         self.assertIn(self.token(), self.ask("git-credential-enroll")[0])
-        # If the environment names the profile, the command does not ask which one to use.
+        # If the environment names the profile, only this profile is read, so the command succeeds.
         self.environment["ENROLL_PROFILE"] = "default"
         self.assertIn(self.token(), self.ask("docker-credential-enroll")[0])
 

@@ -1,4 +1,4 @@
-"""`enroll setup terraform HOST` changes one line of Terraform's configuration, and no other setting takes
+"""`enroll setup terraform HOST` changes one line of Terraform's configuration, and reports a setting that takes
 precedence over this line."""
 
 import json

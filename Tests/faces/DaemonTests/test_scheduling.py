@@ -35,8 +35,8 @@ class Renewals(SandboxCase):
         return daemon, client
 
     def wait_until_all_wait(self, daemon, client):
-        """Calls of one client start in their order: once this call is answered, all earlier calls wait for the
-        renewal."""
+        """Returns when all earlier calls of the client wait for the renewal: calls of one client start in their
+        order, so they have started when the last call is answered."""
         self.assertTrue(self.gate.reached.wait(TIMEOUT))
         self.assertEqual(daemon.call("token.refresh", client=client, timeout=0)["outcome"], "stale")
 

@@ -50,7 +50,7 @@ class Crowd:
         self._child.process.stdin.flush()
 
     def answer(self):
-        """How many threads got a token, how many got none, and the different tokens."""
+        """How many threads got a token, how many got no token, and the different tokens."""
         line = self._child.process.stdout.readline().split()
         if not line:
             raise AssertionError(f"the crowd ended: {self._child.tail()}")

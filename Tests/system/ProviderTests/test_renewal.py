@@ -199,8 +199,8 @@ class Unreachable(MayStop):
             self.assertEqual(answer["accessToken"], token)
 
     def test_a_redirect_that_arrives_meanwhile_is_not_lost(self):
-        """The code of the redirect was not sent, so the same redirect works later (R15). It is not sent
-        without the provider's metadata, which EnrollKit needs first for R17."""
+        """EnrollKit first needs the provider's metadata (R17), so it does not send the code of the redirect, and
+        the same redirect works later (R15)."""
         client = self.open()
         url = self.redirect(client)
         client.kill()

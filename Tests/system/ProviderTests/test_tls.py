@@ -69,7 +69,8 @@ class PrivateCA:
         # The next renewal is sent only after the pause that follows a failure.
         wait_until(lambda: self.refresh(client)["accessToken"] != token, "another token")
 
-    # A refused connection means an error without a retry, and no byte of the request is sent.
+    # The client refuses the connection: the call fails with an error that is not retryable, and sends no byte of a
+    # request.
 
     def assertDistrusted(self, certificate, **configuration):
         client = self.open(**configuration)

@@ -68,7 +68,7 @@ class Result:
 
     @property
     def kept_at_best(self):
-        """The figure that the history keeps, but with the better quartile of the rounds if there is one."""
+        """The figure that the history keeps. A ratio is replaced by the better quartile of the rounds, if known."""
         best = self.high if self.row.wants_more else self.low
         return best if self.row.kept == "ratio" and best is not None else self.kept
 

@@ -69,7 +69,7 @@ public final class SCIMDirectory: Directory {
       guard let user = answer.json.flatMap({ SCIMUser($0) }) else {
         throw .fault("the directory made a user and does not say with which id")
       }
-      // The state is taken from the answer, because a directory may not support inactive users.
+      // The state is taken from the answer, because some directories do not support inactive users.
       return DirectoryPerson(
         id: user.id, email: email.text, name: user.name, state: user.isActive ? .active : .staged)
     }

@@ -279,7 +279,7 @@ struct IDTokenTests {
   func wrongAccessTokenHash() throws {
     let accessToken = Secret("jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y")
     let ask = { (expected: inout IDTokenExpectations) in expected.accessToken = accessToken }
-    // This pair is in OpenID Connect Core A.3.
+    // This access token and its `at_hash` are the example of OpenID Connect Core A.3.
     try expect(refusal(.with("at_hash", .string("77QmUPtjPfzWtF2AnpK9RQ")), ask), is: nil)
     try expect(refusal(TokenMaker(), ask), is: nil)
     for wrong: JSON in [

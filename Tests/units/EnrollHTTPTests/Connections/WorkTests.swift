@@ -96,7 +96,7 @@ import Testing
     let wire = try #require(Wire(server.port))
     wire.takeLittle()
     wire.send(String(repeating: Self.get("/large"), count: count))
-    // The last responses are made while the first ones are read.
+    // Reads only the first responses until the application has received all requests.
     var taken: [UInt8] = []
     while application.seen.count < count { taken += try #require(wire.receive(1_024)) }
     let stopped = Event()

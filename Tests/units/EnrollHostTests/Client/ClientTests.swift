@@ -175,7 +175,7 @@ struct ClientTests {
       stage.clock.advance(seconds: 3550)
       stage.provider.next(.token, .during { rename(place, elsewhere) })
       if case .valid = try? client.now() { throw EnrollError(.internal, "stored all the same") }
-      // Waits for the first run and for a retry.
+      // Waits until two attempts to store the tokens have failed: the first one, and a retry.
       while watch.failures.withLock({ $0 }) < 2 {
         Thread.sleep(forTimeInterval: 0.05)
         stage.clock.advance(seconds: 1)
@@ -334,7 +334,7 @@ struct ClientTests {
         let watch = RenewalWatch()
         let ticket = client.observe(watch)
         stage.clock.advance(seconds: 3600 - 61)
-        // Two renewals are some seconds apart in any case; the fake clock does not advance by itself.
+        // The test advances the fake clock, because two renewals are at least some seconds apart.
         try stage.letTimePass(until: watch.renewed)
         client.stopObserving(ticket)
         expect(stage.provider.count(.token), is: count)
@@ -778,7 +778,8 @@ struct ClientTests {
   func leftover() throws {
     let stage = try Stage()
     let client = try stage.signedIn()
-    // The logout sends this request, and so does a run of the outbox that is still in progress.
+    // Both the logout and a run of the outbox that is still in progress send this request, so it must fail several
+    // times.
     for _ in 1...8 { stage.provider.next(.revocation, .unreachable) }
     _ = try client.beginLogout(localOnly: false, until: .distantFuture, cancellation: nil)
     client.close()

@@ -37,7 +37,7 @@ struct MisbehavingProviderTests {
     stage.clock.advance(seconds: isLive ? 3550 : 3700)
     for call in 1...25 {
       do { try check(try client.now(), fault, isLive) } catch let unmet as Unmet {
-        // Shows whether this server or another server at its port answered, and when.
+        // The numbers show whether this server or another server at its port answered, and when.
         let epoch = try stage.record.tokenEpoch
         throw Unmet(what: "\(unmet.what), call \(call), visits \(provider.visits), epoch \(epoch)")
       }

@@ -1,7 +1,7 @@
-// Intercepts the system calls of the store. A program that links this target gets its own definitions of open, read,
-// readdir and the others. With them a test can count the calls, make any of them fail, or kill the process before or
-// after one of them. Only calls of a thread that called system_calls_begin are affected. All other calls go to the C
-// library unchanged.
+// Intercepts the system calls of the store. A program that links this target gets its own definitions of the system
+// calls that the store uses, such as open, read and readdir. With these definitions a test can count the calls, make
+// any of them fail, or kill the process before or after one of them. Only calls of a thread that called
+// system_calls_begin are affected. All other calls go to the C library unchanged.
 #ifndef ENROLL_SYSTEM_CALLS_H
 #define ENROLL_SYSTEM_CALLS_H
 #include <stddef.h>
