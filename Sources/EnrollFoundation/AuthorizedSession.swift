@@ -26,7 +26,7 @@ public struct AuthorizedSession: Sendable {
   ///   - client: a client that is signed in.
   ///   - configuration: the URLSession's settings, such as timeouts, caches and proxies. The URLSession belongs to this
   ///     ``AuthorizedSession``.
-  ///   - resource: the API for which the token is (RFC 8707); nil for the session's own token.
+  ///   - resource: the API that the token is for (RFC 8707); nil for the session's own token.
   ///   - scope: the scopes that the token should have, out of those that the user granted.
   public init(
     _ client: EnrollClient, configuration: URLSessionConfiguration = .default, resource: String? = nil,

@@ -1,6 +1,6 @@
 // Resolves relative paths in the configuration against the configuration file's folder, so that they do not depend on
-// the current directory of systemd or a shell: `keys`, `database`, `textFiles`, and each key of a provider, of the
-// directory and of the mail whose name ends with `File`.
+// the current directory of systemd or a shell: `keys`, `database`, `textFiles`, and each key whose name ends
+// with `File` in the settings of a provider, of the directory and of the mail.
 
 import EnrollJSON
 

@@ -111,8 +111,8 @@ extension Repetition {
     }
   }
 
-  /// Revokes the tokens of deleted accounts that were not revoked at once, or that an operator's command left in the
-  /// queue.
+  /// Revokes the queued tokens of deleted accounts. A token is in the queue if it was not revoked at once, or if an
+  /// operator's command left it there.
   static func revoking(_ gateway: Gateway, _ log: any LogHandler) -> Repetition {
     Repetition("revoking tokens of providers", everySeconds: 20) {
       do throws(StoreFailure) { try gateway.revokeDue() } catch {

@@ -100,7 +100,7 @@ public protocol Directory: AnyObject, Sendable {
   /// - Parameter password: 1 to 1,024 bytes of UTF-8, which satisfy the gateway's own rules.
   func setPassword(_ password: Secret, of id: String) throws(DirectoryFailure)
 
-  /// Checks a password. The check takes the same time if no user has the address.
+  /// Checks a password. A check for an address that no user has takes the same time.
   func check(_ password: Secret, of email: EmailAddress) throws(DirectoryFailure) -> PasswordCheck
 
   /// The user's state. The gateway asks for the state before a mailed link signs the user in.

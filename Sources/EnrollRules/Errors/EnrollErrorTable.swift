@@ -1,6 +1,7 @@
 // The table of errors. A row has the error's stable number, its name, which side is to blame, the category, what helps,
-// a summary in one sentence, and advice. `make generate` generates from it the constants of the header, the bindings'
-// exceptions, the pages of the documentation and the comments of the cases. The commands list their own errors.
+// a summary in one sentence, and advice. From this table, `make generate` generates the constants of the header, the
+// bindings' exceptions, the pages of the documentation and the comments of the cases. The commands list their own
+// errors.
 
 extension EnrollError {
   /// The closed set of reasons. The raw value is the C status; numbers are never reused.

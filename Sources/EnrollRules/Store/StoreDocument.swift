@@ -125,7 +125,7 @@ extension AccountDocument {
 }
 
 extension AccountRecord {
-  /// The record alone, for the seal of a PIN.
+  /// The record without the document's other members, to be sealed under a PIN.
   package func encoded() -> Secret { StoreText.secret(json) }
 }
 

@@ -96,7 +96,7 @@ public final class RenewedTokensStep: EngineStep {
       do throws(EnrollError) {
         return try save()
       } catch {
-        // With `busy`, the wait for the lock has used up its own timeout already.
+        // If the error is `busy`, the save has already waited for the lock until the lock's own timeout.
         guard tries < Self.savesPerRenewal, error.code != .busy else { throw error }
         tries += 1
         clock.sleep(until: clock.instant().advanced(byNanoseconds: Self.pauseBetweenSaves))

@@ -8,7 +8,7 @@ import EnrollJSON
 struct CredentialFormat: Sendable {
   /// The word on the command line.
   let name: String
-  /// The programs that ask in this way.
+  /// The programs that use this protocol.
   let programs: String
   /// The settings that make the programs call this command, and the files for these settings. A line that begins with
   /// a space is printed unchanged.

@@ -12,7 +12,7 @@ struct ProfileHost {
   /// The names of the credential formats for which the host gets the token.
   let formats: [String]
   let username: String?
-  /// The resource for which the token is. The resource may have its own profile.
+  /// The resource that the token is for. The resource may have its own profile.
   let resource: String?
   let account: String?
   /// The name of the profile.

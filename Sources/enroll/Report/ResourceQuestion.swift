@@ -30,8 +30,8 @@ extension ResourceSetup {
     if let before {
       errors.say("The profile \(session.place.configurationName) is for another one: \(Shown.text(before))")
     }
-    // A user who named the server by --issuer has agreed to that server; a resource with another server was refused
-    // before.
+    // A user who named the server by --issuer has agreed to that server. A resource that names another server was
+    // refused before.
     guard way.provider.issuer == nil, !way.yes else { return }
     guard Terminal.hasPerson else {
       throw Failure(

@@ -115,7 +115,7 @@ enum SetupFile {
     return text
   }
 
-  /// The path without links; nil if there is no such file.
+  /// The path with all links resolved; nil if there is no such file.
   static func realPath(_ path: String) -> String? {
     guard let real = realpath(path, nil) else { return nil }
     defer { free(real) }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes each common mistake of a first sign-in with the command, with Python and with C. docs/troubleshooting.md has
-the messages. `bad_input.py --write` writes them there."""
+the messages. `bad_input.py --write` writes the messages into that page."""
 
 import contextlib
 import http.client

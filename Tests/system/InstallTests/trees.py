@@ -18,8 +18,7 @@ VALGRIND = [
 ]  # fmt: skip
 
 
-# A test never builds the libraries, even if their sources are newer: a build takes minutes, and `make lib` has to do
-# it.
+# A test never builds the libraries, even if their sources are newer: a build takes minutes, and is done by `make lib`.
 BUILT = "libenroll.so.0", "enrolld", "enroll"
 AS_BUILT = [word for name in BUILT for word in ("-o", f"build/lib/{name}")]
 

@@ -1,5 +1,5 @@
-"""Tests renewals at providers that rotate refresh tokens: when a token is due, in several processes at once,
-refused, and while the provider does not run (flows.md §8)."""
+"""Tests renewals at providers that rotate refresh tokens: renewals of a token that is due, in several processes at
+once, with a refusal, and while the provider does not run (flows.md §8)."""
 
 import shutil
 import time
@@ -151,7 +151,7 @@ class ReuseDetection(Timed):
 
 
 class MayStop:
-    """A mix-in for tests that stop the provider: it always runs again for the next test."""
+    """A mix-in for tests that stop the provider. The provider always runs again for the next test."""
 
     def setUp(self):
         super().setUp()

@@ -19,7 +19,7 @@ NUMBERS = ("ours", "theirs", "ratio", "low", "high")
 
 
 class Malformed(Exception):
-    """A file or a line is malformed; the text says where, and what was expected."""
+    """The error for a malformed file or line. Its text says where, and what was expected."""
 
 
 @dataclass(frozen=True)

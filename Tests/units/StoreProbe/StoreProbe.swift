@@ -323,8 +323,8 @@ func churn(_ orders: Orders, forks: Int) throws(EnrollError) {
       locks.append(status.inode)
     }
   }
-  // `isOpen` is called once before the first fork, so that the runtime initializes what the call needs. In a child this
-  // might fail, because a thread that does not exist there may hold a lock of the runtime.
+  // `isOpen` is called once before the first fork, so that the runtime initializes what the call needs. In a child the
+  // initialization might fail, because a thread that does not exist there may hold a lock of the runtime.
   _ = isOpen(anyOf: locks)
   var leaks = 0
   for _ in 0..<forks {

@@ -1,6 +1,5 @@
-// The shared libraries that are opened when they are first needed: Sources/CPosix/libraries.h names them for
-// each system. The file includes nothing, so the compiler can read it for systems whose headers are missing
-// here.
+// The shared libraries that are opened when they are first needed: Sources/CPosix/libraries.h names them for each
+// system. The file includes nothing, so the compiler can read it for systems whose headers are missing on this machine.
 
 import Expectations
 import Foundation

@@ -312,7 +312,7 @@ private final class Receiver: ExchangeReceiver {
     _ = try exchanges.start(
       .get, "http://127.0.0.1:\(listener.port)/", headers: [], body: [], receiver: receiver)
     exchanges.advance()
-    // Like a stopped process, the exchanges do not read the clock meanwhile.
+    // The exchanges do not read the clock during this pause, like a stopped process.
     Pause.nanoseconds(1_200_000_000)
     listener.accept()
     run(exchanges) { receiver.isOver }
