@@ -1,5 +1,5 @@
 // The members of a JSON-RPC message that a bridge needs. If a name occurs twice, the last member counts, as in most
-// JSON parsers. A header then has the same value that the server reads in the body.
+// JSON parsers. So a header that the bridge makes from a member has the same value that the server reads in the body.
 
 import EnrollRules
 

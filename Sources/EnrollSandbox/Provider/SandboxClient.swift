@@ -63,7 +63,8 @@ public struct SandboxClient: Sendable, Equatable {
     return false
   }
 
-  /// `/path?query` of `:port/path?query`; nil if anything else follows the host.
+  /// `rest` without its port: `/path?query` for `:port/path?query`. nil if something other than a port or a path
+  /// follows the host.
   private static func withoutPort(_ rest: Substring) -> Substring? {
     guard rest.hasPrefix(":") else { return rest.isEmpty || rest.hasPrefix("/") ? rest : nil }
     let digits = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }

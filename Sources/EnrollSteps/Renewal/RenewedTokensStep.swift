@@ -75,7 +75,7 @@ public final class RenewedTokensStep: EngineStep {
     return nil
   }
 
-  /// Call this when the tokens are saved, or no longer needed: other processes may then renew again.
+  /// Forgets tokens that are saved or no longer needed, so that other processes may renew again.
   public func forgetUnsaved() {
     unsaved.forget()
   }

@@ -54,8 +54,8 @@ struct ResourceSearch {
     return nil
   }
 
-  /// - Parameter isOfHost: whether the URL is the URL for the metadata of the whole host. Only there the metadata may
-  ///   name the host instead of this resource.
+  /// - Parameter isOfHost: whether the URL is for the metadata of the whole host. Only such metadata may name the host
+  ///   instead of this resource.
   private mutating func read(
     _ place: String, isOfHost: Bool, _ documents: inout PublicDocuments
   ) throws(EnrollError) -> (ProtectedResourceMetadata, location: String)? {

@@ -64,7 +64,8 @@ enum HintedCommand: CaseIterable {
       case .login: ["login"] + said.signIn
       case .loginAgain: ["login", "--again"] + said.signIn
       case .loginAsSomebodyElse:
-        // Many providers refuse `select_account` (Keycloak, Ory Hydra, node-oidc-provider).
+        // The prompt is `login`, because many providers refuse `select_account` (Keycloak, Ory Hydra,
+        // node-oidc-provider).
         ["login", "--again", "--prompt", "login"] + said.signIn
       case .loginForBearer: ["login", "--again"] + said.signIn + ["--set", "dpop=never"]
       case .loginByDevice: ["login", "--device"] + said.attemptByDevice + said.signIn

@@ -64,8 +64,8 @@ def absent(what, note=NOT_INSTALLED, **told):
 
 
 def compare(what, ours, theirs, unit, digits=3):
-    """Prints one line for two lists of rounds: medians, and the median and the quartiles of the ratios of each
-    round."""
+    """Prints one line for two lists of rounds: the median of each list, and the median and the quartiles of the
+    ratios of the rounds."""
     ratios = [left / right for left, right in zip(ours, theirs)]
     low, high = quartiles(ratios)
     emit(what, ours=round(statistics.median(ours), digits), theirs=round(statistics.median(theirs), digits), unit=unit,

@@ -11,7 +11,7 @@ import SystemCalls
 struct HiddenNames {
   let path: String
 
-  /// Prints every problem on a line, and at the end how often a listing was ended.
+  /// Prints every problem on a line, and at the end the number of listings that were ended early.
   func run() throws(EnrollError) {
     let (ended, problems) = try rekeying()
     let (others, more) = try makingKeys()

@@ -159,7 +159,7 @@ struct RenewedIDTokenTests {
   func refutedOnce(name: String, forge: @escaping @Sendable (String) -> String) throws {
     let bench = try Bench()
     try oneOddAnswer(bench, try bench.signedIn(), forge)
-    // Every process must return this token, and the first good answer must remove the doubt.
+    // Every process must return this token. The first good answer must remove the unproven id_token.
     try expect(bench.engine().token(), is: "access-4")
     try expect(bench.record.confirmed?.unprovenIDToken, is: nil)
     due(bench)

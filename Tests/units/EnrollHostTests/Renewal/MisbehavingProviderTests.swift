@@ -117,7 +117,7 @@ struct MisbehavingProviderTests {
     try expect(stage.record.confirmed?.refreshToken, is: Secret("refresh-1"))
   }
 
-  /// A header, and the seconds that must pass; nil if the server's value is ignored.
+  /// The value of a Retry-After header, and the number of seconds that must pass; nil if the value is ignored.
   static let wishes: [(String, Int64?)] = [
     ("120", 120), ("3600", 3600), ("86400", 3600), ("1000000000", 3600), ("9223372036854775807", 3600),
     ("99999999999999999999999", 3600), ("1e9", nil), ("-5", nil), ("0", nil), ("soon", nil), ("", nil),
