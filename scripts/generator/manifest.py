@@ -135,8 +135,8 @@ class Manifest:
             yield name, constants, members, self.about(option)
 
     def carried(self, members):
-        """The name of the type in `$defs` that has exactly these members; None if there is no such type. A variant
-        with these members consists of that type and the word that names the variant."""
+        """The name of the type in `$defs` that has exactly these members; None if there is no such type. A
+        variant of a union with these members consists of that type and the word that names the variant."""
         shape = [(member.name, member.schema, member.required) for member in members]
         for name, schema in self.types.items():
             known = [(member.name, member.schema, member.required) for member in self.members(schema)]

@@ -44,7 +44,8 @@ SWIFT_TYPES = {
 }  # fmt: skip
 #: Variants that have another name in Swift: {type: case}.
 SWIFT_CASES = {"Redirected": "registration", "LoggedOut": "logoutFinished", "LinkUsed": "used", "LinkExpired": "expired"}
-#: Enums and unions that have constants in C: {type: prefix of the constants}. In C, values of the other types are text.
+#: Enums and unions that have constants in C: {type: prefix of the constants}. In C, values of all other types
+#: are text.
 C_PREFIXES = {
     "Blame": "ENROLL_BLAME", "State": "ENROLL_STATE", "Step": "ENROLL_STEP", "Remedy": "ENROLL_REMEDY",
     "ActiveReason": "ENROLL_ACTIVE_REASON",
@@ -195,8 +196,8 @@ def constants(manifest, header, name, prefix):
 
 
 def words(manifest, name):
-    """The words of an enum, or one word for each variant of a union. If several variants share a word, their
-    titles replace it."""
+    """The words of an enum, or one word for each variant of a union. If several variants share a word, the
+    variants' titles are used instead of the word."""
     schema = manifest.types[name]
     if "enum" in schema:
         return schema["enum"]

@@ -123,7 +123,7 @@ def used_in(body):
 
 
 def names(manifest):
-    """{command: method}, {error: class}, {type: class} as Python has them, for the check of the names."""
+    """The names in Python, for the check of the names: {command: method}, {error: class}, {type: class}."""
     return {
         "commands": {c["name"]: snake(c["method"]) for c in manifest.commands if c["name"] not in BY_HAND},
         "errors": {error["status"]: exception(error["status"]) for error in manifest.errors},

@@ -18,8 +18,8 @@ def path():
 
 
 def advice(read):
-    """{error: advice}, in Markdown. The manifest does not contain the advice, so that programs with the
-    manifest do not become larger."""
+    """{error: advice}, in Markdown. The manifest does not contain the advice, because the advice would make
+    every program with the manifest larger."""
     row = r'Row\(\s*"(\w+)",(?:(?!Row\().)*?advice:\s*"((?:[^"\\]|\\.)*)"\s*\)'
     return {name: text.replace('\\"', '"') for name, text in re.findall(row, read(path()), re.DOTALL)}
 

@@ -1,7 +1,7 @@
 """Draws Mermaid's sequence diagrams as SVG in the page, without a script and in the page's colours. GitHub shows
 the same diagrams.
 
-It reads `participant A as B`, `A->>B: text` and `A-->>B: text`. The diagram of the states is
+The program reads `participant A as B`, `A->>B: text` and `A-->>B: text`. The diagram of the states is
 docs/pictures/states-*.svg.
 """
 

@@ -1,5 +1,5 @@
-/* Tests of what protects the key of a store (the host's own secret store, a passphrase, or key files), and of
- * stores whose key moves from one of these to another (R41). */
+/* Tests of the ways to protect the key of a store (the host's own secret store, a passphrase, or key files),
+ * and of changing from one way to another (R41). */
 
 #include <pthread.h>
 #include <sys/stat.h>
@@ -79,7 +79,8 @@ static void chain_release(void *user_data) {
   pthread_mutex_unlock(&own->mutex);
 }
 
-/* Waits for the releases: one of the client's own threads may call `release`, after enroll_client_free has returned. */
+/* Waits until `release` was called `count` times: a thread of the client may call it after enroll_client_free
+ * has returned. */
 static void wait_for_releases(chain *own, int count) {
   pthread_mutex_lock(&own->mutex);
   while (own->releases < count) pthread_cond_wait(&own->released, &own->mutex);

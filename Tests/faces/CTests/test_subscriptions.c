@@ -100,7 +100,7 @@ static void run_all(enroll_queue *queue) {
   for (size_t ran = 1; ran > 0;) CHECK_OK(enroll_queue_dispatch(queue, &ran, &error));
 }
 
-/* Waits until every callback that was waiting before this call has run. */
+/* Waits until every callback has run that was already waiting at the time of this call. */
 static void wait_behind(enroll_client *client) {
   waiter *behind = waiter_new();
   CHECK_OK(enroll_registration_state_start(client, 0, 0, waiter_state, behind, NULL, &error));
@@ -461,7 +461,7 @@ static void *makes_happen(void *given) {
     if (enroll_registration_begin(race->client, NULL, ENROLL_NO_TIMEOUT, NULL, &url, NULL, NULL) == ENROLL_OK)
       __atomic_add_fetch(&race->done, 1, __ATOMIC_SEQ_CST);
     enroll_buf_free(&url);
-    /* Clears the pending sign-ins, because at most 32 may be pending at once. */
+    /* Clears the pending sign-ins, because at most 32 sign-ins may be pending at once. */
     enroll_registration_clear(race->client, NULL, NULL);
   }
   return NULL;
@@ -470,7 +470,7 @@ static void *makes_happen(void *given) {
 TEST("an event that another thread is about to tell comes before the end, or not at all") {
   enum { LISTENERS = 64 };
   int rounds = RUNNING_ON_VALGRIND ? 5 : 200;
-  /* The rounds are repeated until an event happened between the beginning and the end of a subscription. On a
+  /* Repeats the rounds until an event has happened between the beginning and the end of a subscription. On a
    * busy machine this needs more rounds. */
   int most = 500;
   provider *server = provider_new();
@@ -601,8 +601,8 @@ static void forks_inside(int has_queue) {
 
 TEST("a child that a callback forks runs none of the callbacks that wait behind it") {
   forks_inside(1);
-  /* Without a queue, the fork happens on the thread that runs the callbacks. It is the child's only thread,
-   * so the child process ends with it. */
+  /* Without a queue, the fork happens on the thread that runs the callbacks. The child has only this thread,
+   * so the child process ends when this thread ends. */
   forks_inside(0);
 }
 

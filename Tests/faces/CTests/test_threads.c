@@ -1,6 +1,6 @@
-/* Tests of what a host sees of the library's own threads: their stack, their signal mask, their number, and
- * that they end with the process. The program has a lot of thread-local memory, which takes space on each
- * thread's stack. */
+/* Tests of the properties of the library's own threads that a host can see: their stack, their signal mask,
+ * their number, and their end at the end of the process. The program has a lot of thread-local memory, which
+ * takes space on each thread's stack. */
 
 #include <dirent.h>
 #include <openssl/crypto.h>
@@ -150,8 +150,8 @@ TEST("callbacks of a queue that was given back have the host's signal mask") {
   provider_free(server);
 }
 
-/* What the host's code found on the library's threads: the largest number of blocked signals, and how often the code
- * ran there. */
+/* What the host's code counted on the library's threads: the largest number of blocked signals, and how often
+ * the code ran on these threads. */
 struct masks {
   pthread_t own;
   int most, calls;
@@ -231,7 +231,8 @@ static int threads(void) {
   return count;
 }
 
-/* The number of threads before the library starts any: 1, or more under an emulator. */
+/* The number of threads of this process before the library starts any thread: 1, or more under an
+ * emulator. */
 static int own_threads;
 
 /* Waits until there are at most this many threads, and returns how many there are. */

@@ -1,5 +1,5 @@
-"""The client id metadata document in Examples: a real oidc-provider accepts it from `enroll login
---client-metadata`."""
+"""Tests that a real oidc-provider accepts the client id metadata document in Examples, which `enroll login
+--client-metadata` names."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""A store on a full or read-only disk, and a lock whose process is stopped. The tests mount a small disk, which needs
-root."""
+"""Tests with a store on a full or read-only disk, and with a lock whose process is stopped. The tests mount a
+small disk, which needs root."""
 
 import fcntl
 import os

@@ -1,4 +1,5 @@
-"""Passphrases and PINs: typed without echo, or read from a descriptor; never an argument."""
+"""Tests that passphrases and PINs are typed without echo, or read from a descriptor, and are never
+arguments."""
 
 import os
 import re
@@ -33,7 +34,7 @@ class Secrets(CommandCase):
         return self.with_descriptor("--passphrase-fd", text, *arguments, status=status)
 
     def protect(self):
-        """At a terminal, makes a store with this passphrase and a session."""
+        """Makes a store with a passphrase and a session; the passphrase is typed at a terminal."""
         terminal = self.terminal("login", "--yes", "--keys", "passphrase")
         terminal.shows("Passphrase of the store: $")
         self.assertFalse(terminal.echoes)
@@ -142,7 +143,8 @@ class Secrets(CommandCase):
         self.assertEqual(terminal.ends(), 130)
 
     def in_shell(self, script):
-        """Runs a script in a shell with job control, in a terminal; `$0` is the command that asks."""
+        """Runs a script in a shell with job control, in a terminal; `$0` in the script is the command that
+        asks for the secret."""
         terminal = Terminal(["/bin/bash", "-c", f"set -m; {script}", ENROLL], self.environment)
         self.addCleanup(terminal.close)
         terminal.shows("Passphrase of the store: $")

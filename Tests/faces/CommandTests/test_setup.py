@@ -108,7 +108,7 @@ class Setup(SetupCase):
             self.assertEqual(self.hosts(), document["credentialHosts"] + [{"host": HOST, "for": ["docker"]}])
             self.set_up("docker", HOST, "--remove", "--yes")
             self.assertEqual(self.profile.read_text(), text)
-        # An entry for two programs is not removed: it stays for the other program.
+        # An entry that names two programs is not removed, but stays for the other program.
         document["credentialHosts"] = [{"host": HOST, "for": ["docker", "git"]}, {"host": "a.example", "for": ["git"]}]
         self.profile.write_text(json.dumps(document))
         self.set_up("docker", HOST, "--remove", "--yes")
@@ -166,7 +166,7 @@ class Setup(SetupCase):
         self.assertDone(*words)
         entry = {"host": HOST, "for": ["docker"], "username": "me", "resource": unknown, "account": "bob"}
         self.assertEqual(self.hosts(), [entry])
-        # These commands would set up another token than the one that the entry gives.
+        # These commands would set up a token that differs from the token of the existing entry.
         for others in ([], ["--account", "bob"], ["--resource", unknown, "--profile", "default"]):
             for remove in ([], ["--remove"]):
                 said = self.set_up("docker", HOST, *others, *remove, "--yes", status=2)[1]

@@ -60,8 +60,8 @@ def manifest():
 class Daemon:
     """One process of the daemon. As a context manager, this object ends the process at the end of the block.
 
-    `host` holds functions by the names of the requests that they answer, each call on a separate thread. Requests
-    without a function go to the queue `asked`, and the test answers them.
+    `host` maps the names of requests to the functions that answer them; each call runs on a separate thread.
+    Requests without a function go to the queue `asked`, and the test answers them.
     """
 
     def __init__(self, headers=False, log="debug", home=None, arguments=(), host=None, **popen):
@@ -93,7 +93,7 @@ class Daemon:
         self.process.stdin.flush()
 
     def post(self, message):
-        """Sends one message, framed as all messages to this daemon are."""
+        """Sends one message, with the framing that this daemon uses for all messages."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
         with self._lock:
             self.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) if self._headers else body + b"\n")
@@ -152,7 +152,8 @@ class Daemon:
     # Receiving.
 
     def raw(self, timeout=TIMEOUT):
-        """The next message that is not an answer to a request of `start`; None at the end."""
+        """Returns the next message that answers no request of `start`; None after the daemon's last
+        message."""
         return self.unasked.get(timeout=timeout)
 
     def notification(self, method, timeout=TIMEOUT):

@@ -19,7 +19,7 @@ GOODBYE = "com.example.app:/goodbye"
 
 
 class Sandbox(sandbox.Sandbox):
-    """The provider of a test class. `configuration` is for its clients."""
+    """The provider of a test class. `configuration` is the configuration for the clients of this provider."""
 
     def __init__(self, *arguments):
         super().__init__(
@@ -46,7 +46,8 @@ class Sandbox(sandbox.Sandbox):
 
 
 class Gate:
-    """A proxy that passes POSTs on to one URL when the test opens it. It reports when a request waits."""
+    """A proxy that passes POST requests on to one URL after the test has opened the proxy. The proxy reports
+    when a request waits."""
 
     def __init__(self, target):
         self.opened = threading.Event()

@@ -1,4 +1,4 @@
-"""How messages are separated, and how long they may be (R36)."""
+"""Tests of how messages are separated, and how long they may be (R36)."""
 
 import json
 import unittest

@@ -15,7 +15,7 @@ def error(code, message, request_id=None):
 
 
 def brief(answer):
-    """An answer without the parts that the specification does not define."""
+    """Returns an answer without the parts that the specification does not define."""
     if isinstance(answer, list):
         return [brief(one) for one in answer]
     if "error" in answer:

@@ -1,4 +1,5 @@
-"""Shared by the tests of the examples: a sandbox, a home for each test, a browser that plays alice, and a screen."""
+"""The parts that the tests of the examples share: a sandbox, a home for each test, a browser that plays
+alice, and a screen."""
 
 import json
 import os

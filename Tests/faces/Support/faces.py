@@ -102,7 +102,7 @@ class Client:
         return self._child.log.read_text(errors="replace")
 
     def kill(self):
-        """Kills the process with SIGKILL, so that it can write nothing more."""
+        """Kills the process with SIGKILL, so that the process can write nothing more."""
         self._child.kill()
 
     def end(self, timeout=60):
@@ -213,7 +213,7 @@ class Face:
         return os.access(self.program, os.X_OK)
 
     def within(self, environment):
-        """This face, with these variables added to the environment of its processes."""
+        """Returns a copy of this face whose processes get these additional environment variables."""
         face = copy.copy(self)
         face._environment = {**self._environment, **environment}
         return face

@@ -30,7 +30,8 @@ ENROLLD = os.environ["ENROLLD"]
 
 
 def spelled(*names):
-    """The first of these names that the build's manifest has: some names were changed since."""
+    """Returns the first of these names that the build's manifest has, because some names have changed since
+    that build."""
     return next(name for name in names if f'"{name}"' in MANIFEST)
 
 
@@ -75,8 +76,8 @@ class Maker:
 
 
 def sessions(folder):
-    """Makes stores with a session: with a key file, with a passphrase, with a bound token, with a PIN, from
-    C, and with two accounts."""
+    """Makes stores with a session: one each with a key file, a passphrase, a bound token, a PIN, or two
+    accounts, and one that the C driver makes."""
     for name, options, keys in (
         ("session", (), None),
         ("session-passphrase", (), {"provider": "passphrase", "passphrase": earlier.PASSPHRASE}),

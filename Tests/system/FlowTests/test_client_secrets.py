@@ -1,4 +1,4 @@
-"""Tests with a provider that gave its native client a secret (RFC 6749 §2.3.1, RFC 8252 §8.5)."""
+"""Tests with a provider that issued a secret to its native client (RFC 6749 §2.3.1, RFC 8252 §8.5)."""
 
 from cases import Refused, on_each_face
 

@@ -90,7 +90,7 @@ class Device:
         refused = self.assertRefused("accessDenied", client, "registration.awaitOutcome", transaction=begun["transaction"])
         self.assertEqual((refused.oauth_error, refused.blame), ("access_denied", "user"))
         self.assertState(client.call("registration.state")["state"], "failed", "registration")
-        # A second attempt must be possible at once.
+        # A second attempt to sign in must be possible at once.
         client.call("registration.retry")
         self.begun(client)
 

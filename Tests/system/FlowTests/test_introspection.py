@@ -1,4 +1,4 @@
-"""The provider's information about a token (flows.md §11, RFC 7662)."""
+"""Tests of asking the provider about a token (flows.md §11, RFC 7662)."""
 
 from cases import on_each_face
 

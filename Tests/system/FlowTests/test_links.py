@@ -50,7 +50,7 @@ class EmailLinks:
         return begun
 
     def set_password(self, person, url):
-        """Sets a password on the welcome page; returns the URL to which the pages lead in the end."""
+        """Sets a password on the welcome page; returns the person after the last page."""
         person.open(url)
         self.assertEqual(person.heading, "Welcome")
         return person.press(password="carol-password")
@@ -149,7 +149,8 @@ class EmailLinks:
         begun = self.follow(client, self.mailed_link())
         waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 30})
         self.set_password(person, begun["action"]["url"])
-        # The core's loopback listener serves the next page, so the user follows the redirect there.
+        # The core's loopback listener serves the next page, so the simulated user opens the redirect at that
+        # listener.
         Person(type("App", (), {"issuer": "http://127.0.0.1"})).open(self.allow(person))
         self.assertState(waiting.result()["state"], "awaitingConfirmation")
 
@@ -162,7 +163,7 @@ class EmailLinks:
         self.assertLedNowhere(client, link, "unsolicited", ["signIn", "register"])
         self.begin(client)
         self.assertLedNowhere(client, link, "unsolicited", ["signIn", "register"])
-        # The host decides to begin a transaction.
+        # The link has an effect only after the host itself has begun a registration.
         self.begin(client, kind="register")
         self.follow(client, link)
 
@@ -185,7 +186,8 @@ class EmailLinks:
         elsewhere = Person(self.sandbox)
         self.assertEqual(self.set_password(elsewhere, f"{self.sandbox.issuer}/welcome/{token}").left, FALLBACK)
         self.assertWaits(client.call("registration.state")["state"], begun)
-        # The link now leads to a page that explains this, and that page leads to the sign-in.
+        # The link was used in the other browser. It now leads to a page that says so, and from that page the
+        # user can sign in.
         person.open(self.follow(client, self.mailed_link())["action"]["url"])
         self.assertEqual(person.heading, "This link works no more")
         person.follow("sign in").press(username="carol@example.com", password="carol-password")
@@ -305,7 +307,8 @@ class EmailLinks:
         refused = Person(self.sandbox).open(self.follow(client, FALLBACK)["action"]["url"]).left
         self.assertEqual(parameter(refused, "error"), "login_required")
         ordinary = self.follow(client, refused)["action"]["url"]
-        # Only this failure is reported. The outbox keeps the order: a report of the silent sign-in would come first.
+        # Only this failure is reported. The outbox keeps the order of its messages, so a report about the
+        # silent sign-in would come first.
         denied = self.sandbox.control("settle", url=ordinary, error="access_denied")["redirect"]
         self.assertRefused("accessDenied", client, "url.handle", url=denied)
         wait_until(lambda: self.sandbox.control("received")["messages"], "the report")

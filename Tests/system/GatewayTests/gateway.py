@@ -1,5 +1,5 @@
-"""Runs the gateway as a process, with a sandbox as its provider. Also a simple browser, which only keeps
-cookies."""
+"""Runs the gateway as a process, with a sandbox as its provider. Also has a simple browser: it keeps cookies,
+but follows no redirects."""
 
 import json
 import os
@@ -93,7 +93,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class Browser:
-    """Keeps cookies by name; does not follow redirects."""
+    """A browser that keeps cookies by name, and does not follow redirects."""
 
     def __init__(self, base=""):
         self.base = base

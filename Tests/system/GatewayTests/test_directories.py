@@ -156,7 +156,7 @@ class App(unittest.TestCase):
         return page
 
     def submit(self, page, leaves=False, **fields):
-        """Fills in the form and sends it. `leaves` says that the browser is then redirected to the app's
+        """Fills in the form and sends it. `leaves` is true if the browser is then redirected to the app's
         scheme."""
         for name, value in fields.items():
             page.fill(f"[name={name.replace('_', '-')}]", value)

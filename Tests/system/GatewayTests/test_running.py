@@ -1,5 +1,5 @@
-"""The program before and while it runs: keys added at the same time, missing files, limits of the system, probes,
-and its end."""
+"""Tests of the program's start, run and end: keys that are added at the same time, missing files, limits of
+the system, and probes."""
 
 import concurrent.futures
 import json

@@ -10,8 +10,8 @@ SOURCES = TOP / "Tests/system/InstallTests"
 
 class LoadingTests(unittest.TestCase):
     def program(self, built, name="loading"):
-        # Of what pkg-config prints, the build uses only the folder of the header. The program finds the library by its
-        # soname or by its path.
+        # The build uses only the folder of the header from the output of pkg-config. The program itself opens
+        # the library, by its soname or by its path.
         program = built.prefix.parent / name
         made = built.run("cc", "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", SOURCES / f"{name}.c", "-o", program,
                          *built.said("--cflags"), "-ldl", "-lpthread")  # fmt: skip

@@ -1,4 +1,4 @@
-"""The bridge's requests and lines, byte by byte, and its reactions to faults of a server."""
+"""Tests of the bridge's requests and lines, byte by byte, and of its reactions to faults of a server."""
 
 import json
 import random
@@ -174,7 +174,8 @@ class Headers(WireCase):
             pages[0] = bad
             _, words = self.run_enroll(*check, status=5)
             self.assertIn("tools/list" if not bad.get("tools") or bad["tools"] == "one" else "a tool without", words)
-        # Each page names another page, without an end. The bridge gives up after a fixed number of pages.
+        # Each page names a further page, so there is no last page. The bridge gives up after a fixed number
+        # of pages.
         pages[0] = pages[1] = {"tools": [{"name": "one"}], "nextCursor": "2"}
         _, words = self.run_enroll(*check, status=5)
         self.assertIn("repeats a page of tools", words)

@@ -18,8 +18,8 @@ from cases import (
 from chroots import AS_ROOT, MIRROR, Chroot, system
 from processes import TOP, Child, workspace
 
-# A version number that sorts before every release. With it the same programs are packed as an older version, because
-# there is no earlier release yet.
+# A version number that sorts before every release. The tests pack the same programs with this number as the
+# older version, because there is no earlier release yet.
 LOWER = f"{VERSION}~before"
 
 

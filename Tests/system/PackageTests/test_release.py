@@ -95,7 +95,8 @@ class Releases(unittest.TestCase):
                 self.assertEqual(status, 1)
                 for words in said:
                     self.assertTrue(any(words in fault for fault in faults), faults)
-                # No other fault is reported, except those that follow from another version number of the library.
+                # No other fault is reported, except the faults that follow from a changed version number of
+                # the library.
                 if "LibraryVersion" not in name:
                     self.assertEqual(len(faults), len(said), faults)
 

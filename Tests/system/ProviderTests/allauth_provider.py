@@ -27,8 +27,8 @@ class Allauth(Provider):
         reuse_kills_family=False,
         iss_on_errors=False,
         token_request=r'"POST /identity/o/api/token HTTP/1\.\d" \d',
-        # The provider does not form-decode the secret in the header, although RFC 6749 §2.3.1 requires that. So it
-        # refuses a secret in the header that form encoding changes.
+        # The provider does not form-decode a secret in the header, although RFC 6749 §2.3.1 requires that. So
+        # it refuses a secret there if form encoding changes the secret.
         secrets={POST: SECRET, BASIC: "GOCSPX-a.secret_without-signs~"},
         clients={"RS256": "native"},
     )

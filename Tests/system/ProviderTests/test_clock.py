@@ -1,4 +1,5 @@
-"""A provider whose clock is wrong (R25): its Date header shows the error, and its tokens are checked by that clock."""
+"""Tests with a provider whose clock is wrong (R25): its Date header shows the error, and its tokens are
+checked against that clock."""
 
 from cases import on_each
 from glewlwyd_provider import Glewlwyd

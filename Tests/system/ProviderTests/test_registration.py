@@ -51,7 +51,7 @@ class Registration:
         self.assertNewcomer(client, person.open(link, until=CUSTOM).redirect)
 
     def test_a_link_opened_in_another_browser_makes_the_account_and_signing_in_works(self):
-        """The link resumes nothing in the other browser; the host then offers to sign in."""
+        """The link resumes nothing in the other browser, so the host offers a sign-in."""
         client = self.open(registration="promptCreate")
         begun, person, link = self.register(client)
         client.call("registration.cancel")

@@ -44,7 +44,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.forms, self.words = [], []
-        #: The URL that the page opens by itself (`<meta http-equiv="refresh">`).
+        #: The URL that the page opens without a click (`<meta http-equiv="refresh">`).
         self.refresh = None
         self._named, self._open = {}, None
         self.feed(text)
@@ -84,13 +84,15 @@ class Page(html.parser.HTMLParser):
 
 
 class Person:
-    """`homes`: the origins at which the browser stays; a redirect to any other address leaves the server."""
+    """A user with a name and a password. `homes`: the origins of the server; with a redirect to any other
+    address the browser leaves the server."""
 
     def __init__(self, name, password, homes):
         self.name = name
         self._homes = tuple(homes)
         self._known = {**dict.fromkeys(("username", "login"), name), "password": password}
-        # Browsers use cookies marked Secure at loopback addresses; the standard library needs this setting for it.
+        # Browsers send cookies that are marked Secure to loopback addresses; the standard library does so
+        # only with this setting.
         policy = http.cookiejar.DefaultCookiePolicy(secure_protocols=("http", "https"))
         jar = http.cookiejar.CookieJar(policy)
         self._browser = urllib.request.build_opener(NoRedirect, urllib.request.HTTPCookieProcessor(jar))
@@ -98,7 +100,7 @@ class Person:
         self.passwords = 0
 
     def sign_out(self, url):
-        """Answers the server's question with yes; a page for the next sign-in is left alone."""
+        """Answers the server's question with yes; stops at a page for the next sign-in."""
         return self.open(url, stops_at_password=True)
 
     def open(self, url, refuse=False, stops_at_password=False, **fields):

@@ -1,4 +1,5 @@
-"""A resource requires another scope, at servers that grant a registered client only the scopes of its registration."""
+"""Tests with a resource that requires another scope, at servers that grant a registered client only the
+scopes of its registration."""
 
 import json
 import signal
@@ -28,7 +29,8 @@ class FurtherScopes:
         return json.loads(path.read_text())
 
     def start(self):
-        """Starts the sign-in for the challenge; returns its process and the URL that it opens."""
+        """Starts the sign-in for the challenge; returns the command's process and the URL that the command
+        opens."""
         words = ["login", "--again", "--yes", *self.client.place, *self.registering.options, "--challenge", CHALLENGE]
         child = self.client.command.start(*words)
         return child, apps.opened(self.client.command.browser)
@@ -37,7 +39,7 @@ class FurtherScopes:
         return [json.loads(row["body"])["scope"].split() for row in registered.registrations(self.server, self.began)]
 
     def granted(self, access):
-        """The scopes of an access token, from the record."""
+        """The scopes of an access token, from the recorded answers of the token endpoint."""
         rows = self.server.recorder.rows(self.server.paths["token_endpoint"], self.began)
         answers = [json.loads(row["answer"]) for row in rows if row["status"] == 200]
         return next(answer["scope"].split() for answer in answers if answer["access_token"] == access)

@@ -1,4 +1,5 @@
-"""Renewals: a session lives as long as the server allows, even if answers are lost and processes are killed."""
+"""Tests of renewals: a session lasts as long as the server allows, even if answers are lost and processes are
+killed."""
 
 import apps
 import kinds
@@ -51,7 +52,8 @@ class Renewal(Held):
         except (SignInNeeded, Unavailable):
             pass
         if not self.server.forgives:
-            # The refresh token in the lost answer is unknown, and the refresh token that was sent no longer works.
+            # The new refresh token was lost with the answer, and the refresh token that was sent no longer
+            # works.
             self.assertEndIsTold(app)
             app.sign_in(alice)
         self.assertAlive(app)

@@ -36,7 +36,7 @@ class Program:
         self._sent = 0
 
     def exchange(self, requests, answers=1):
-        """Writes the requests, and reads this many lines; returns the bytes of the answers."""
+        """Writes the requests, and reads `answers` lines; returns the number of bytes that were read."""
         os.write(self._given, requests)
         seen = size = 0
         while seen < answers:

@@ -1,9 +1,9 @@
-"""The program that the gateway is compared with. A team might write it with Starlette, Authlib and asyncpg; it is as
-fast as these libraries allow.
+"""The program with which the gateway is compared. It is what a team might write with Starlette, Authlib and
+asyncpg, and is as fast as these libraries allow.
 
-Page, start, callback and session check do the same work as in the gateway, but without limits, audit and languages. One
-statement saves a sign-in. It runs under uvicorn with uvloop and httptools. ISSUER, CLIENT, SECRET, DATABASE, ORIGIN and
-KEY come from the environment.
+The page, the start of a sign-in, the callback and the session check do the same work as in the gateway, but
+without limits, audit and languages. One statement saves a sign-in. It runs under uvicorn with uvloop and
+httptools. ISSUER, CLIENT, SECRET, DATABASE, ORIGIN and KEY come from the environment.
 """
 
 import hashlib

@@ -53,8 +53,8 @@ def write(path, lines):
 
 
 def record(lines, version, day, commit, results):
-    """The lines, with the lines of a release added. If the release is in the history already, its lines are
-    replaced."""
+    """The lines of the history with the lines of a release added. If the history already has this release,
+    its old lines are replaced."""
     new = [Line(day, version, commit, one.row.what, one.kept) for one in results if one.kept is not None]
     return [line for line in lines if line.version != version] + new
 
@@ -69,9 +69,9 @@ def last(lines):
 
 
 def fallen(before, results):
-    """The results that are worse than the figures before (by row) by more than the slack. If a row has quartiles, the
-    better quartile counts: on a busy machine the quartiles lie far apart, and only if both are worse did the row really
-    get worse.
+    """The results that are worse than the earlier figures (`before`, by row) by more than the slack. If a row
+    has quartiles, the better quartile counts: on a busy machine the quartiles lie far apart, and only if both
+    are worse did the row really get worse.
 
     - Returns: each such result, with its earlier figure."""
     found = []
@@ -85,6 +85,6 @@ def fallen(before, results):
 
 
 def missing(lines, results):
-    """The rows for which the last release has a figure, and this run has none."""
+    """The rows for which the last release has a figure, but this run has no figure."""
     measured = {result.row.what for result in results if result.kept is not None}
     return [what for what in last(lines) if what not in measured]

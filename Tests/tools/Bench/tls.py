@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares a renewal over TLS with the bare POST by curl: renewal.c sends both to tls_provider.py.
 
-If the machine has a memory file system, the store is in it: a busy disk delays durable saves, and the result
-must not include this delay.
+If the machine has a memory file system, the store is in it: a busy disk delays durable saves, and this delay
+must not be in the result.
 """
 
 import contextlib

@@ -31,7 +31,8 @@ def meeting(own, other):
 
 
 def heed_hangups():
-    """Runs in the child: if nohup(1) started the tests, the child would otherwise ignore SIGHUP."""
+    """Restores the default handling of SIGHUP, in the child. Otherwise the child would ignore SIGHUP if
+    nohup(1) started the tests."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
@@ -146,8 +147,8 @@ class SuitesTests(unittest.TestCase):
 
     def test_the_log_ends_with_the_seconds_of_each_suite_and_the_counts(self):
         burn = f"{sys.executable} -c 'import time\nwhile time.process_time() < 0.6: pass'"
-        # The suite "forsaken" does not wait(2) for its background process. The background process of "away" leaves
-        # the session; the suite reads a line from the process, which then ends after the suite.
+        # The suite "forsaken" does not wait(2) for its background process. The background process of "away"
+        # leaves the session. The suite reads a line from this process, which then ends later than the suite.
         scripts = {"idle": "true", "busy": burn, "forsaken": f"mkfifo own; ({burn}; {burn}; echo >own) & cat own",
                    "away": f"mkfifo far; setsid bash -c \"{burn}; echo >far; while kill -0 $$; do :; done\" & cat far"}  # fmt: skip
         _, output = self.run_suites(*(self.suite(name, f"{script}; echo 1 passed, 0 failed") for name, script in scripts.items()))

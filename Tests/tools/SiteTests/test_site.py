@@ -1,5 +1,6 @@
-"""The documentation site for its readers: every link works, nothing is loaded from other servers, the search works,
-even from the disk; no page scrolls sideways at 320 pixels; axe finds no fault in light and dark."""
+"""Tests of the documentation site in a browser: every link works; nothing is loaded from other servers; the
+search works, even from the disk; no page scrolls sideways at 320 pixels; axe finds no fault, in light and in
+dark colours."""
 
 import functools
 import http.server
@@ -164,7 +165,8 @@ class SiteTests(unittest.TestCase):
                 page, strangers = self.tab()
                 page.goto(start)
                 words = page.locator(".md-search__input")
-                # The focus loads the search index. Words that were typed before are not searched for.
+                # The field loads the search index when it gets the focus. Words that were typed before the
+                # index is loaded are not searched for.
                 words.focus()
                 page.locator(".md-search-result__meta").get_by_text("Type to start searching").wait_for()
                 words.press_sequentially("refresh token")

@@ -1,4 +1,4 @@
-// How command lines are parsed, and which are refused.
+// Tests of how command lines are parsed, and which command lines are refused.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// One provider and one client for most tests of the rules.
+// The provider and the client that most tests of the rules use.
 
 import EnrollRules
 import EnrollCrypto

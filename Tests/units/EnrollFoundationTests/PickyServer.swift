@@ -47,7 +47,7 @@ final class PickyServer: Sendable {
 
   func gather(_ count: Int) { answers.state.withLock { $0.crowd = count } }
 
-  /// Refuses the path once with these headers, if the request has a proof.
+  /// Refuses one request for the path, with these headers, if the request has a proof.
   func challenge(_ path: String, _ headers: [String: String]) {
     answers.state.withLock { $0.challenges[path] = headers }
   }

@@ -1,4 +1,4 @@
-// Tests of failures of a SQLite store's file, each with an error of its own.
+// Tests of failures of a SQLite store's file. Each failure has a different error.
 
 import EnrollRules
 import EnrollGateway

@@ -1,4 +1,4 @@
-// Sessions, on SQLite and PostgreSQL: their lifetime, the record of their use, and who ends them.
+// Sessions, on SQLite and PostgreSQL: their lifetime, the record of their last use, and the reasons for their end.
 
 import EnrollRules
 import EnrollGateway
@@ -54,7 +54,7 @@ struct SessionTests {
     try expect(noted(), is: 60)
     try expect(store.session(tokenHash: session.tokenHash, at: now + 119)?.lastSeen, is: now + 60)
     try expect(noted(), is: 60)
-    // A replica whose clock is slow does not set the time of use back.
+    // A replica whose clock is behind does not set the time of the last use back.
     try expect(store.session(tokenHash: session.tokenHash, at: now + 10)?.lastSeen, is: now + 60)
     try expect(noted(), is: 60)
   }
@@ -202,7 +202,7 @@ struct SessionTests {
     let store = try database.store()
     let person = Sample.person()
     let kept = SessionLimits.keptSeconds
-    // The time is in the past by the database's own clock, too.
+    // This time is in the past, also by the database's own clock.
     let now = UnixTime(seconds: 1_700_000_000)
     let live = Sample.session(idle: 101)
     try store.begin(live, for: person, at: now)

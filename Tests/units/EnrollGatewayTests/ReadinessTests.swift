@@ -38,7 +38,7 @@ struct ReadinessTests {
 
   @Test("a store that stops answering is noticed by the next look, and said once")
   func closed() {
-    // The caller checks more often while the store does not answer.
+    // If the result is false, the store does not answer, and the caller checks more often.
     #expect(world.gateway.probe())
     world.store.close()
     expect(browser.get("/readyz").status, is: 204)

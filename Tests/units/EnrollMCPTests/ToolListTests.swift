@@ -93,7 +93,7 @@ struct ToolListTests {
       expect(list.faults.map { $0.tool }, is: ["bad"])
       expect(text(list.line), is: answer(tool("good", Self.marked), tool("plain", "{}")))
     }
-    // A `default` is data, not a schema; and a property may be named like a keyword of a schema.
+    // A `default` is data, not a schema, and a property may have the name of a schema keyword.
     let valid = [
       #"{"properties":{"a":{"type":"object","default":{"x-mcp-header":""}},"items":{"type":"array"}}}"#,
       #"{"properties":{"x-mcp-header":{"type":"string"},"properties":{"type":"string","x-mcp-header":"P"}}}"#,

@@ -1,4 +1,5 @@
-// QR codes: the properties that can be tested without a reader. Tests/faces/CommandTests has a reader.
+// Tests of the properties of QR codes that can be tested without a reader. Tests/faces/CommandTests tests QR codes with
+// a reader.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// Known providers with other settings in their consoles.
+// Tests of known providers whose settings in the provider's console differ from the usual settings.
 
 import EnrollRules
 import EnrollJSON
@@ -76,7 +76,7 @@ struct VariantTests {
     stage.clock.advance(seconds: 4000)
     stage.fake.limit(seconds: 900)
     try expect(access(stage), is: "expired")
-    // The first pause that the library chooses itself is much shorter than this time.
+    // The first pause that the library chooses itself is much shorter than these 800 seconds.
     stage.clock.advance(seconds: 800)
     try expect(access(stage), is: "expired")
     expect(stage.fake.count(.token), is: 2)

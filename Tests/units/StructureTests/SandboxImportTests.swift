@@ -1,4 +1,4 @@
-// The code that the sandbox shares with the library that it tests (docs/architecture.md, The sandbox).
+// Tests which code the sandbox shares with the library that it tests (docs/architecture.md, The sandbox).
 
 import Expectations
 import Foundation
@@ -10,7 +10,7 @@ struct SandboxImportTests {
 
   /// The modules that the sandbox may share with the library: keys and digests, JSON, and the HTTP server.
   private static let shared: Set = ["EnrollCrypto", "EnrollHTTP", "EnrollJSON", "Foundation"]
-  /// The only names of EnrollRules in the sandbox, by file.
+  /// The only names of EnrollRules that the sandbox may use, by file.
   private static let namesOfRules = ["Server/ProviderServer.swift": Set(["HTTPHeader"])]
 
   @Test(

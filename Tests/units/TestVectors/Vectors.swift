@@ -13,7 +13,7 @@ public enum Vectors: String, CaseIterable, Sendable, CustomTestStringConvertible
 
   public var testDescription: String { "\(rawValue) vectors" }
 
-  /// The smallest number of cases that a test must have run, so that an empty file fails it.
+  /// The number of cases that a test must have run at least, so that a test with an empty file fails.
   public func least(own: Int, published: Int) -> Int { self == .own ? own : published }
 
   /// A file by its path below the folder of the vectors.
@@ -25,7 +25,7 @@ public enum Vectors: String, CaseIterable, Sendable, CustomTestStringConvertible
     try JSON.parse(bytes(path))
   }
 
-  /// The objects of a file that our own reader refuses (R37), because it has NUL and lone surrogates. The
+  /// The objects of a file that our own JSON reader refuses (R37), because the file has NUL and lone surrogates. The
   /// surrogates become U+FFFD.
   public func objects(_ path: String) throws -> [[String: Any]] {
     let text = String(decoding: try bytes(path), as: UTF8.self)
@@ -63,7 +63,8 @@ public enum Vectors: String, CaseIterable, Sendable, CustomTestStringConvertible
   private static let publishedFolder =
     given.map { URL(filePath: $0) }
     ?? Repository.top.deletingLastPathComponent().appending(path: "shared/vectors")
-  /// If a folder is named, it counts as present: a missing file then fails its test.
+  /// Whether the published vectors are present. If ENROLL_VECTORS names a folder, they count as present, so that a
+  /// missing file fails its test.
   private static let arePublished =
     given != nil || FileManager.default.fileExists(atPath: publishedFolder.path)
 

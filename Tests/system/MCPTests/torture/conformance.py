@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the official conformance tests of the Model Context Protocol against the bridge, in the role of a
-client. There are two programs with such tests; every scenario about transport or authorization runs.
+client. Two programs contain such tests; of both, every scenario about transport or authorization runs.
 `expected.txt` lists the scenarios that cannot pass, each with the reason. If such a scenario passes, the run
 fails.
 """

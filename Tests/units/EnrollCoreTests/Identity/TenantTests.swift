@@ -46,7 +46,7 @@ struct TenantTests {
       }
     }
 
-    /// The failure of a sign-in; nil if it succeeds.
+    /// Signs in, and returns the failure; nil if the sign-in succeeds.
     func failure(iss: String = TenantTests.issuer(first)) throws -> EnrollError? {
       let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       let redirect = bench.provider.signIn(at: begun.url)

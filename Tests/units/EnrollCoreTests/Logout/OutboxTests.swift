@@ -128,8 +128,8 @@ struct OutboxTests {
     outbox.add([entry("a"), entry("b")])
     outbox.add([entry("c")])
     expect(outbox, is: [entry("a")])
-    // The same message without a user is a separate entry, because the user decides whether a client may send
-    // a message.
+    // The same message without a user is a separate entry, because whether a client may send a message depends on the
+    // user.
     outbox.add([entry("a", of: nil)])
     expect(outbox.count, is: 2)
   }

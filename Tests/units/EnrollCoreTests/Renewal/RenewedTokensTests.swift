@@ -14,7 +14,8 @@ struct RenewedTokensTests {
   private let disk: FailingTokenStore
   private let engine: Engine
 
-  /// Begins with a signed-in user and a token that is due. The provider accepts each refresh token once.
+  /// Signs a user in, and moves the clock on until the token is due for renewal. The provider accepts each refresh
+  /// token once.
   init() throws {
     bench = try Bench()
     disk = FailingTokenStore(bench.store)
@@ -23,7 +24,8 @@ struct RenewedTokensTests {
     bench.clock.advance(seconds: 3550)
   }
 
-  /// Renews with a disk that fails after the answer has arrived, and for longer than the renewal repeats its write.
+  /// Renews while the disk fails. The disk begins to fail when the answer arrives, and fails for longer than the
+  /// renewal repeats its write.
   private func leaveUnsaved() throws {
     bench.provider.next(.token, .during { disk.refuse(.before, times: 100) })
     expect(code { _ = try engine.access() }, is: .storeIO)
@@ -122,7 +124,7 @@ struct RenewedTokensTests {
   @Test("a refresh token that came without a useful access token is stored later, too")
   func rotatedOnly() throws {
     bench.provider.next(.token, .status(200, body: #"{"token_type":"Bearer","refresh_token":"rescued"}"#))
-    // Here the intent is written, but the next write fails.
+    // Here the intent to renew is written, but the next write fails.
     disk.refuse(.before, times: 100, after: 1)
     expect(code { _ = try engine.access() }, is: .storeIO)
     disk.refuse(.before, times: 0)

@@ -441,7 +441,7 @@ struct ResourceRegistrarTests {
     let late = Guarded<ResourceClient?>(nil, by: Mutex())
     let asked = Guarded(0, by: Mutex())
     let other = Condition()
-    // When the server's metadata are requested, the other call has begun.
+    // A request for the server's metadata shows that the other call has begun.
     web.answer(Published.server) { _ in
       asked.withLock { $0 += 1 }
       other.locked { other.wakeAll() }
@@ -551,7 +551,7 @@ struct ResourceRegistrarTests {
       Published.serverMetadata("https://evil.example"))
     try expect(failure().code, is: .issuerMismatch)
     #expect(registrations.isEmpty)
-    // The client at the server that the user accepted must be kept, so that the user is not asked again.
+    // The client at the server that the user has accepted must stay in use; otherwise the user would be asked again.
     web.publish(Published.location, Published.metadata())
     _ = try register()
     web.publish(Published.location, Published.metadata(servers: ["https://evil.example"]))

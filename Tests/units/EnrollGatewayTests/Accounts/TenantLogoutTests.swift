@@ -20,7 +20,7 @@ struct TenantLogoutTests {
   private static let second = "9188040d-6c67-4c5b-b112-36a304b66dad"
   private static let third = "f8cdef31-a31e-4b4a-93e4-5f571e91255a"
 
-  /// The fake provider, whose document is at the template's URL, too.
+  /// A transport to the fake provider, which also serves the discovery document at the template's URL.
   private final class Place: Transport {
     let provider: FakeProvider
 

@@ -1,4 +1,5 @@
-// A directory by SCIM: the requests that it gets, and the results of its answers.
+// Tests of a directory that the gateway reaches by SCIM: the requests that the directory gets, and the results of its
+// answers.
 
 import EnrollRules
 import EnrollCrypto
@@ -12,7 +13,7 @@ import EnrollHTTP
 
 @Suite("a directory by SCIM")
 struct SCIMTests {
-  /// - Parameter meta: with `new`, the user has not been changed since it was made.
+  /// - Parameter meta: `new` for a user that was never changed since it was created; `old` for a user that was changed.
   static func user(
     _ id: String = "7", userName: String = "ada@example.org", email: String = "ada@example.org",
     active: String = "true", meta: String = "old"

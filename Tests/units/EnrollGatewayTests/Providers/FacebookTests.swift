@@ -1,5 +1,5 @@
-// A double of Facebook: the app secret is proven with each profile request, the URLs name a version, and many
-// users share no e-mail address.
+// Tests with a double of Facebook: each profile request has a proof of the app secret, the URLs contain a version, and
+// a user may give the app no e-mail address.
 
 import EnrollRules
 import EnrollCrypto

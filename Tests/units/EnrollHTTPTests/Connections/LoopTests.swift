@@ -1,4 +1,4 @@
-// An idle loop, and a loop to which the system gives no more descriptors.
+// Tests of an idle event loop, and of a loop to which the system gives no more descriptors.
 
 @testable import EnrollHTTP
 import Foundation
@@ -101,7 +101,7 @@ import Testing
             return wire
           }
         }
-        // The first connections allocate memory that is allocated only once, before the measurement.
+        // The first connections are made before the measurement, because they cause allocations that happen only once.
         var wires = try connect(100)
         let before = try residentKibibytes()
         wires += try connect(count)

@@ -43,7 +43,8 @@ final class Wire: Sendable {
     }
   }
 
-  /// Stops without an error if the other side has closed.
+  /// Sends the bytes. Stops without an error if the other side has closed.
+  /// - Returns: whether all bytes were sent.
   @discardableResult
   func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
@@ -79,7 +80,7 @@ final class Wire: Sendable {
     setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
   }
 
-  /// Whether something can be read, or the other side has closed.
+  /// Whether something can be read within the time limit, or the other side has closed.
   func isReadable(withinMilliseconds limit: Int32) -> Bool {
     var wish = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&wish, 1, limit) > 0

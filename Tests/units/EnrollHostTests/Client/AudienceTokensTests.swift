@@ -1,4 +1,5 @@
-// Tokens for several audiences through a client: what threads and clients share, and what comes from memory.
+// Tests of tokens for several audiences that a client requests: what threads and clients share, and what is read from
+// memory.
 
 import EnrollRules
 import EnrollSteps

@@ -1,4 +1,5 @@
-// Userinfo and introspection through a client: only with a live token, and once more after a refusal.
+// Tests of userinfo and introspection through a client: requests are sent only with a live token, and once more after a
+// refusal.
 
 import EnrollRules
 import EnrollCrypto

@@ -22,7 +22,7 @@ import Testing
       _ = try? page.answer(until: .distantFuture, clock: clock, cancellation: cancellation)
       done.signal()
     }
-    // The loop is needed, because when the clock moves on, the thread is usually inside the wait, but not each time.
+    // The step is repeated, because the thread is usually, but not always, inside the wait when the clock moves on.
     for _ in 0..<20 {
       #expect(RawClient.get(url.path, port: port).hasPrefix("HTTP/1.1 200"))
       clock.advance(seconds: 6)

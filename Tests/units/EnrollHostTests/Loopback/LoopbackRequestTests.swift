@@ -5,7 +5,7 @@ import Testing
 
 @testable import EnrollHost
 
-/// The grammar of a request's head (RFC 9112), with the listener's strictness.
+/// Tests of the grammar of a request's head (RFC 9112), which the listener applies strictly.
 @Suite struct LoopbackRequestTests {
   private func read(_ head: String) throws(LoopbackRequest.Refusal) -> LoopbackRequest? {
     let bytes = Array(head.utf8)

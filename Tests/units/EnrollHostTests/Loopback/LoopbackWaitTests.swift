@@ -7,7 +7,7 @@ import Expectations
 import Foundation
 import Testing
 
-/// How a wait ends if the browser does not come.
+/// Tests of how a wait ends if the browser does not send the redirect.
 @Suite(.timeLimit(.minutes(10))) struct LoopbackWaitTests {
   private let clock = FakeClock()
 

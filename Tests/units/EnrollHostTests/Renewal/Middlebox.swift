@@ -49,7 +49,7 @@ final class Middlebox: Sendable {
     (self.state, self.server, self.provider) = (state, server, provider)
   }
 
-  /// Sets the answer from now on; nil lets the provider answer everything itself.
+  /// Sets the answer that requests at this place get from now on; with nil, the provider itself answers every request.
   func answer(_ answer: MiddleboxAnswer?, at place: MiddleboxPlace) {
     state.withLock { state in
       state.plan = answer.map { (place, $0) }

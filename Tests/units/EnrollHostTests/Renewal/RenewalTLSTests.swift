@@ -72,7 +72,7 @@ struct RenewalTLSTests {
       case .resetInHandshake:
         _ = recv(connection.descriptor, &byte, 1, 0)
         connection.reset()
-      // Passes on exactly the bytes that the server sends before it has the request.
+      // Passes on only the bytes that the server sends before it gets the request.
       case .cutAfterHandshake: connection.relay(to: servers.ports[.good] ?? 0, limit: 1_100)
       }
     }

@@ -3,7 +3,7 @@ import EnrollPosix
 import EnrollTesting
 import Testing
 
-/// libcurl is loaded from a disk that may be slow.
+/// Tests of waiting for libcurl, which may be loaded from a slow disk.
 @Suite(.timeLimit(.minutes(10))) struct LibraryLoadingTests {
   @Test("who waits for the library goes on when it is there")
   func there() {
