@@ -1,10 +1,10 @@
-// Renames a file, but not over an existing one, where neither renameat2(2) nor linkat(2) may be called. While the
-// folder is locked (flock(2)), the function checks that the new name is free, and then renames the file. Threads and
-// processes that rename with this function exclude each other. A file that other code creates between the check and the
-// rename is replaced.
+// A rename that does not replace an existing file, for systems on which neither renameat2(2) nor linkat(2) may be
+// called. While the folder is locked (flock(2)), the function checks that the new name is free, and then renames the
+// file. Threads and processes that rename with this function exclude each other. A file that other code creates between
+// the check and the rename is replaced.
 #ifndef ENROLL_CPOSIX_RENAME_LOCKED_H
 #define ENROLL_CPOSIX_RENAME_LOCKED_H
-// Renames the file while the folder is locked. Returns 0, or -1 with errno; EEXIST if the new name exists.
+// Renames the file while the folder is locked. Returns 0, or -1 with errno; errno is EEXIST if the new name exists.
 static inline int enroll_system_rename_locked(int folder, const char *old, const char *name) {
   // The lock needs its own descriptor: a lock belongs to the open file description, and threads share the description
   // of `folder`.

@@ -1,7 +1,7 @@
 // Sends e-mail with libcurl (RFC 5321): implicit TLS, or STARTTLS that must succeed (RFC 3207); certificates
-// are checked; a message takes at most a minute. The client sends without encryption only if the settings say so, and
-// the settings may say so only for a mail server on this machine. Each message has its own connection. libcurl escapes
-// lines that begin with a dot. Addresses were checked before: they are ASCII, so that no server needs SMTPUTF8.
+// are checked; a message takes at most a minute. The client sends without encryption only if the settings allow that,
+// and the settings may allow it only for a mail server on this machine. Each message has its own connection. libcurl
+// escapes lines that begin with a dot. Addresses were checked before: they are ASCII, so that no server needs SMTPUTF8.
 
 import CCurl
 import CPosix
@@ -60,7 +60,8 @@ public final class SMTPClient: MailTransport {
     }
   }
 
-  /// - Returns: the first error of an option; `CURLE_OK` if there is none.
+  /// Sets the options of the transfer.
+  /// - Returns: the first error that libcurl returned for an option; `CURLE_OK` if there was no error.
   private func configure(
     _ easy: UnsafeMutableRawPointer, _ message: MailMessage,
     _ recipients: UnsafeMutablePointer<curl_slist>?, _ source: MessageSource

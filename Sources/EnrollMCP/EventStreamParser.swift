@@ -28,6 +28,7 @@ package struct EventStreamParser {
   /// - Parameter limit: the maximum number of bytes of one message.
   package init(limit: Int) { self.limit = limit }
 
+  /// Reads a piece of the body, and passes each complete message to `emit`.
   /// - Returns: false if a message is longer than the limit. Then the stream cannot be read any further.
   package mutating func add(_ bytes: UnsafeRawBufferPointer, _ emit: Emit) -> Bool {
     var rest = bytes[...]

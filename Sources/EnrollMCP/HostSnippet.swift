@@ -58,8 +58,8 @@ package enum HostSnippet: String, CaseIterable, Sendable {
 
   private static func text(_ json: JSON) -> String { String(decoding: json.serialized(), as: UTF8.self) }
 
-  /// A name for the server: the first label of its host that is not `mcp`, `www` or `api`; `server` if there is no such
-  /// label.
+  /// A name for the server: the first label of the server's host name, except `mcp`, `www` and `api`; `server` if there
+  /// is no other label.
   package static func name(ofHost host: String) -> String {
     let parts = host.split(separator: ".").filter { !["mcp", "www", "api"].contains($0) }
     guard let first = parts.first, host.utf8.contains(where: { !"0123456789.:[]".utf8.contains($0) }) else {

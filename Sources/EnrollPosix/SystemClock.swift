@@ -22,13 +22,13 @@ public final class SystemClock: Clock {
   /// The present instant by the system's clock, as ``instant()`` returns it.
   public static func now() -> Instant { Instant(nanoseconds: read(enroll_posix_boot_clock)) }
 
-  /// The id of the boot, which the system gives it. If it cannot be read, this is an id that no other process has, so
-  /// that every expiry that another process wrote is judged by the date.
+  /// The id that the system gave to this boot. If the id cannot be read, the result is an id that no other process has,
+  /// so that every expiry from another process is checked against the date.
   public func bootID() -> String { boot }
 
   public func sleep(until instant: Instant) {
-    // Sleeps in slices, because the clock by which threads sleep stops during suspend, and the clock of `instant` does
-    // not stop.
+    // Sleeps in slices, because the clock by which threads sleep stops during suspend, while the clock of `instant`
+    // continues.
     while true {
       let left = instant.since(self.instant())
       guard left > 0 else { return }

@@ -14,8 +14,8 @@ public enum UserDirectories {
   /// - Throws: `.notFound` if no variable names an absolute path.
   public static func store() throws(EnrollError) -> String { try own("XDG_DATA_HOME", "/.local/share") }
 
-  /// As ``store()``, and makes the parent folders with mode 0700, as the XDG specification requires. If a
-  /// folder cannot be made, this call does not fail; the later attempt to make the store reports why.
+  /// The path of ``store()``. Also makes the parent folders with mode 0700, as the XDG specification requires. If a
+  /// folder cannot be made, this call does not fail; the later attempt to make the store then reports the reason.
   /// - Throws: as ``store()``.
   public static func storeInMadeFolders() throws(EnrollError) -> String {
     let path = try store()
@@ -32,7 +32,7 @@ public enum UserDirectories {
   public static func state() throws(EnrollError) -> String { try own("XDG_STATE_HOME", "/.local/state") }
 
   /// The file of the configuration with that name.
-  /// - Throws: `.invalidArgument` for a name that could leave the directory; as ``store()``.
+  /// - Throws: `.invalidArgument` for a name that could lead out of the directory; the errors of ``store()``.
   public static func configurationPath(_ name: String) throws(EnrollError) -> String {
     guard isPlain(name) else {
       throw EnrollError(
@@ -42,8 +42,8 @@ public enum UserDirectories {
     return try configurations() + "/\(name).json"
   }
 
-  /// The member of a configuration's file that only the command line reads: the hosts that get a token. It is not a
-  /// configuration key, so every program removes it before it opens a client.
+  /// The name of the member with the hosts that get a token. Only the command line reads this member of a
+  /// configuration's file. It is not a configuration key, so every program removes it before it opens a client.
   public static let credentialHosts = "credentialHosts"
 
   /// The configuration in a file's JSON.
@@ -157,7 +157,7 @@ public enum UserDirectories {
     }
   }
 
-  /// Whether the name has only letters, digits and `-_.`, and no dot at its start, so that it cannot leave its
+  /// Whether the name has only letters, digits and `-_.`, and no dot at its start. Such a name cannot lead out of its
   /// directory.
   private static func isPlain(_ name: String) -> Bool {
     let bytes = name.utf8

@@ -6,11 +6,11 @@ import COpenSSL
 /// A key that makes signatures. A class, because it owns OpenSSL's object, which never changes. The private half stays
 /// inside OpenSSL, which wipes it.
 public final class PrivateKey: Sendable {
-  /// The public key, with which others check signatures.
+  /// The public half, with which others check the signatures of this key.
   public let publicKey: PublicKey
   private let handle: KeyHandle
 
-  /// The algorithm family, and the size or curve.
+  /// The algorithm family of the key, and its size or curve.
   public var kind: KeyKind { publicKey.kind }
 
   private init(_ handle: KeyHandle, _ publicKey: PublicKey) {

@@ -30,10 +30,10 @@ public final class Gateway: WebApplication {
   /// Makes a gateway from its parts.
   /// - Parameters:
   ///   - keys: the keys of the key file; ``reload(_:)`` replaces them.
-  ///   - providers: one for each configured provider, in the same order.
-  ///   - mailer: nil if no mail is configured: users get no e-mails.
+  ///   - providers: the configured providers, in the order of the settings.
+  ///   - mailer: nil if no mail is configured; users then get no e-mails.
   ///   - registration: nil if users cannot register by e-mail.
-  ///   - metrics: nil for new counters.
+  ///   - metrics: nil if the gateway makes its own counters.
   public init(
     settings: GatewaySettings, keys: KeyRing, store: any AccountStore, providers: [SignInProvider],
     pages: Pages, clock: any Clock, random: any RandomSource, log: any LogHandler,
@@ -88,7 +88,7 @@ public final class Gateway: WebApplication {
   /// Uses these keys from now on. A cookie that was sealed with an earlier key can be opened while that key is in the ring.
   public func reload(_ keys: KeyRing) { services.reload(keys) }
 
-  /// Looks up the path. Returns the lane of the request, which says what the answer may wait for.
+  /// Looks up the path of the request. Returns the request's lane, which says what the answer may wait for.
   public func lane(for request: inout WebRequest) -> Lane {
     let place = RouteTable.shared.place(of: request.path)
     request.place = place
@@ -121,8 +121,8 @@ public final class Gateway: WebApplication {
     }
   }
 
-  /// The answer to a method that the path does not have. The answer names the methods of this path (RFC 9110 §10.2.1,
-  /// §15.5.6).
+  /// The answer to a request whose method the path does not support. The answer names the supported methods (RFC 9110
+  /// §10.2.1, §15.5.6).
   private func methodNotAllowed(_ request: WebRequest, _ path: RouteTable.Path) -> WebResponse {
     let part = path.pattern.parameter(in: request.path)
     let routes = path.routes.filter { $0.exists(self, part) }

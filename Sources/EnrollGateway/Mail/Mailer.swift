@@ -41,7 +41,7 @@ public struct AccountMail: Sendable, Equatable {
 /// Queues e-mails. If no mail is configured, ``Gateway`` has no mailer, and sends nothing.
 public protocol Mailer: AnyObject, Sendable {
   /// Puts the e-mail into the outbox.
-  /// - Throws: the failure of the store. If a notice cannot be queued, log the failure. Do not undo the
-  ///   change that the notice is about.
+  /// - Throws: the failure of the store. If a notice cannot be queued, the caller logs the failure, and does not undo
+  ///   the change that the notice is about.
   func post(_ mail: AccountMail) throws(StoreFailure)
 }

@@ -18,7 +18,7 @@ public protocol MailTransport: AnyObject, Sendable {
 /// The result of sending a message.
 public enum MailOutcome: Sendable, Equatable {
   case sent
-  /// The server refused the message permanently (RFC 5321 §4.2.1, 5yz): another attempt would get the same answer.
+  /// The server refused the message permanently (RFC 5321 §4.2.1, 5yz), so another attempt would get the same answer.
   case refused(String)
   /// Failed temporarily.
   case failed(String)
@@ -115,7 +115,7 @@ public final class Outbox: Mailer {
     guard let opened = ring.open(mail.sealed, for: .mail), let json = try? JSON.parse(opened.revealBytes()),
       let message = MailMessage(json: json)
     else {
-      // This replica may not have loaded a new key yet; another replica can try.
+      // This replica may not have loaded a new key yet. Another replica may have that key, and can send the e-mail.
       log.write(.error, "mail \(mail.id): no key of the key file opens it")
       return try putOff(mail)
     }

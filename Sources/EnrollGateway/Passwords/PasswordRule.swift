@@ -41,7 +41,8 @@ enum PasswordRule {
     }
   }
 
-  /// Whether a password consists only of parts of common passwords and of the user's address: attackers try these first.
+  /// Whether a password consists only of parts of common passwords and of the user's address: attackers try such
+  /// passwords first.
   private static func isCommon(_ text: [UInt32], email: String) -> Bool {
     let address = email.utf8.map { UInt32(ASCII.lowercased($0)) }
     let own = [address, Array(address.prefix { $0 != 0x40 })].map(significant)

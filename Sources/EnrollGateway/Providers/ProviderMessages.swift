@@ -37,15 +37,16 @@ extension SignInProvider {
     }
   }
 
-  /// The value for ``Identity/subject`` and ``Identity/providerSession``: a subject is unique only at its issuer.
+  /// A subject or session id together with its issuer, as ``Identity/subject`` and ``Identity/providerSession`` store
+  /// it. Without the issuer, a subject is not unique.
   public func key(ofSubject subject: String, issuer: Issuer? = nil) -> String {
     (issuer ?? self.issuer).text + " " + subject
   }
 
   /// The claims of a JWT that this provider signed. Only the signature is checked, not the issuer, the audience or the times.
   /// - Parameter name: the kind of the JWT, for error texts.
-  /// - Throws: `.idTokenInvalid`, also if no key fits the JWT although the keys were just fetched; `.keysUnavailable`
-  ///   or a network error if the signature cannot be checked now.
+  /// - Throws: `.idTokenInvalid`, even if the reason is that none of the freshly fetched keys fits the JWT;
+  ///   `.keysUnavailable` or a network error if the signature cannot be checked now.
   func signedClaims(of text: Secret, named name: String) throws(EnrollError) -> JSONObject {
     try share.taking { () throws(EnrollError) in
       try engine.provider.claims(

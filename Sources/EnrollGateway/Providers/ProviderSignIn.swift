@@ -17,8 +17,8 @@ struct ProviderSignIn {
 struct SignInRefusal: Error {
   let failure: EnrollGatewayPages.Failure
   let line: String
-  /// Whether the provider refused the code, because the code was used before or has expired (`invalid_grant`, RFC 6749
-  /// §5.2).
+  /// Whether the provider refused the authorization code, because this code was used before or has expired
+  /// (`invalid_grant`, RFC 6749 §5.2).
   let isOfCode: Bool
   /// The error behind the failure; nil if the gateway's own rules refuse the sign-in.
   let cause: EnrollError?

@@ -1,6 +1,7 @@
-// The sign-ins whose code this replica has sent to the provider, so that it sends no code twice. Other replicas do not
-// share this memory: if another replica gets the same code, the provider has to refuse it. The memory is bounded;
-// below its limit it keeps a sign-in at least as long as the sign-in's cookie lives, and at most twice as long.
+// The sign-ins whose authorization code this replica has sent to the provider, so that no code is sent twice. Other
+// replicas do not share this memory: if another replica gets the same code, the provider has to refuse it. The memory
+// has a limit. While the limit is not reached, a sign-in is kept at least as long as its cookie lives, and at most
+// twice as long.
 
 import EnrollRules
 import EnrollSteps
@@ -39,7 +40,7 @@ final class FinishedAttempts: Sendable {
     }
   }
 
-  /// Removes a name because the code was not sent: the same answer may come again.
+  /// Removes the name of a sign-in whose code was not sent, so that the same answer may come again.
   func remove(_ name: String) {
     sets.withLock { sets in
       sets.current.remove(name)

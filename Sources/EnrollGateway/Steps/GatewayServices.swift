@@ -6,7 +6,7 @@ import EnrollSteps
 import EnrollGatewayPages
 import EnrollHTTP
 
-/// The shared parts of a gateway. All steps refer to one object, so that a request does not copy each part.
+/// The shared parts of a gateway. All steps refer to the same object, so that no request has to copy the parts.
 final class GatewayServices: Sendable {
   let settings: GatewaySettings
   let providers: [SignInProvider]
@@ -77,6 +77,7 @@ extension GatewaySteps {
     try internalCall { () throws(EnrollError) in try keys.authenticationCode(of: hash, for: .form, at: now) }
   }
 
+  /// Returns the page that was made.
   /// - Throws: `.failure(.internalError)` if the page could not be made.
   func page(_ made: WebResponse?) throws(Interruption) -> WebResponse {
     guard let made else { throw .failure(.internalError) }

@@ -4,14 +4,14 @@
 /// The page of a failure.
 public struct FailurePage: Page {
   public var failure: Failure
-  /// The provider's label; nil for "The sign-in service".
+  /// The provider's label; nil if the page says "The sign-in service" instead.
   public var provider: String?
   /// The link that starts the sign-in again.
   public var retry: PageLink?
   /// The choice of providers.
   public var otherWay: PageLink?
   public var start: PageLink?
-  /// The app that waits for the sign-in. The link to the app reports the failure to it.
+  /// The app that waits for the sign-in. The page's link to this app reports the failure to the app.
   public var app: WaitingApp?
   /// A text by which the failure can be found in the log: the failure's name, the request's id, or both.
   public var reference: String?

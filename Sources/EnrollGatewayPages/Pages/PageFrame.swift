@@ -9,7 +9,7 @@ package struct Content {
   var isWide = false
   /// Whether a script submits the page's form.
   var submitsForm = false
-  /// Writes the content of `main` with the `h1`; some pages have a sign before the heading.
+  /// Writes the content of `main` with the `h1`; some pages show a symbol before the heading.
   var main: (inout HTML) -> Void
 }
 
@@ -21,8 +21,8 @@ struct PageFrame {
   let texts: Texts
   let context: PageContext
 
-  /// The page's heading, then the product, because tabs and screen readers cut off the end. If the heading contains the
-  /// product, the product is not repeated.
+  /// The title of the page: the heading, then the product. The product comes last, because tabs and screen readers cut
+  /// off the end. It is left out if the heading already contains it.
   func title(_ content: Content) -> String {
     let heading = content.heading.plain
     return content.heading.pattern.pieces.contains(.value(.product))

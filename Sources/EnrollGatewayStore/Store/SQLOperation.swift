@@ -6,7 +6,8 @@ public import EnrollGateway
 extension SQLStore {
   public func append(_ entry: AuditEntry) throws(StoreFailure) {
     let values = AuditRow.values(entry)
-    // The statement may be repeated, because a duplicate entry is better than a missing entry.
+    // This statement may be repeated after a failure, because a duplicate entry in the audit is better than a missing
+    // entry.
     try changing(.repeatable) { (connection) throws(SQLFailure) in
       _ = try connection.change(.appendAudit, values)
     }
@@ -58,7 +59,7 @@ extension SQLStore {
       .integer(now.seconds), .integer((now + leaseSeconds).seconds), .integer(Int64(clamping: most)),
       .integer((now + 2 * RevocationTimes.longestPauseSeconds).seconds),
     ]
-    // The queue is almost always empty, and a read can find that out without a lock.
+    // This read checks without a lock whether the queue is empty, as it almost always is.
     let waiting = try reading { (connection) throws(SQLFailure) in
       try connection.first(.anyRevocation, []) { $0.integer(0) }
     }

@@ -15,8 +15,8 @@ struct ChunkScanner {
     case dataEnd
   }
 
-  /// The largest number of bytes by which chunk sizes and line ends together may exceed the data. There is a limit,
-  /// because reading tiny chunks costs the server more than sending them costs the client.
+  /// The limit for chunk sizes and line ends: together they may have at most this many bytes more than the data. There
+  /// is a limit, because reading tiny chunks costs the server more than sending them costs the client.
   private static let spareFraming = 4_096
 
   private var expected = Expected.size
@@ -27,7 +27,8 @@ struct ChunkScanner {
   private var trailerPosition = 0
   private var trailerLine = 0
 
-  /// - Parameter body: the data of the chunks is appended to it.
+  /// Reads the next bytes of the body.
+  /// - Parameter body: gets the data of the chunks, at its end.
   /// - Returns: how many of `bytes` are consumed, and the outcome.
   mutating func scan(
     _ bytes: UnsafeRawBufferPointer, _ limits: ServerLimits, into body: inout [UInt8]

@@ -1,5 +1,6 @@
-// The rules for a head beyond its grammar (RFC 9110 §7.2, §8.6, §10.1.1; RFC 9112 §3, §6): exactly one host, which the
-// server answers; a body whose length every parser determines in the same way; no expectation except `100-continue`.
+// The rules for the head of a request, in addition to the grammar (RFC 9110 §7.2, §8.6, §10.1.1; RFC 9112 §3, §6):
+// exactly one host, which the server answers; a body whose length every parser determines in the same way; no
+// expectation except `100-continue`.
 
 /// A head that follows the rules, and the kind of body that comes after it.
 struct ProperHead {
@@ -32,7 +33,7 @@ struct HeadRules: Sendable {
   let methods: Set<WebRequest.Method>
   /// The public origin, such as `https://login.example.com`.
   private let origin: String?
-  /// The values of `Host` that are answered.
+  /// The values of `Host` with which the server answers requests.
   private let names: [String]
   private let hosts: ServerSettings.Hosts
   /// Paths at which the server answers a request for any host.

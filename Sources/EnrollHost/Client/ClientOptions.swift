@@ -33,7 +33,7 @@ public struct ClientOptions: Sendable {
   public var platform = Platform()
   /// False if the host will call ``Client/platformReady()``. Until that call, every request for the state waits.
   public var isPlatformReady = true
-  /// Renews tokens shortly before they are due, even without a call.
+  /// Whether the client renews tokens shortly before they are due, even if the host calls nothing.
   public var renewsInBackground = false
   /// Starts processes for the steps that must not end with this process; nil if this process runs these steps itself.
   package var stepProcesses: (any StepProcesses)?

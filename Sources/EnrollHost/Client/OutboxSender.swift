@@ -1,7 +1,7 @@
-// Sends the outbox at these times: when the state is first requested, because an earlier process may have left
-// messages; after steps that may add messages; after renewals, because the network works then; and when the browser
-// returns from the logout page, or has not returned in time. No caller waits for this sender. Steps that revoke tokens
-// send the outbox themselves (reliability.md, The outbox).
+// Sends the messages in the outbox at these times: when the state is first requested, because an earlier process may
+// have left messages; after steps that may add messages; after renewals, because the network works then; when the
+// browser returns from the logout page; and when it has not returned in time. No caller waits for this sender. Steps
+// that revoke tokens send the outbox themselves (reliability.md, The outbox).
 
 import EnrollRules
 import EnrollSteps
@@ -18,7 +18,8 @@ final class OutboxSender: Sendable {
     var isStopped = false
   }
 
-  /// The pause before the next attempt, if the store could not be read at the end of a wait for the browser.
+  /// The pause before the next attempt to read the store, if the store could not be read when a wait for the browser
+  /// ended.
   private static let pauseSeconds: Int64 = 60
 
   /// Ends a running send. Unsent messages stay in the outbox for the next process.
@@ -74,7 +75,8 @@ final class OutboxSender: Sendable {
     if !isAccepted { run.withLock { $0.isRunning = false } }
   }
 
-  /// Plans when to send the messages that wait for a browser at the logout page, whichever client queued them.
+  /// Sets the timer for sending the messages that wait for a browser at the logout page, no matter which client queued
+  /// them.
   func sendAfterLogoutWait() {
     guard let ends = engine.outbox.logoutWaitEnds else { return }
     let now = clock.instant()

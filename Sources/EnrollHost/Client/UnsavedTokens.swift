@@ -30,7 +30,7 @@ final class UnsavedTokens: @unchecked Sendable {
   private final class Entry: Sendable {
     let engine: Engine
     let location: Location
-    /// The lock that is held during an attempt to save, so that only one attempt runs at a time.
+    /// The lock that each attempt to save holds, so that only one attempt runs at a time.
     let trying = Mutex()
 
     init(_ engine: Engine, _ location: Location) {

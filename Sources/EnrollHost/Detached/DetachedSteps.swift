@@ -32,8 +32,8 @@ final class DetachedSteps: Sendable {
   /// - Parameters:
   ///   - waitCancellation: ends the wait, but not the step.
   ///   - waitsForAnswer: whether the wait continues once the step has sent its one-time value.
-  /// - Returns: nil if no process could be started, or the process died. Then this process has to run the step. If the
-  ///   other process had already sent a request, that request is treated like the request of any process that died.
+  /// - Returns: nil if no process could be started, or the process died. In both cases this process has to run the
+  ///   step. A request that the other process had already sent is treated like the request of any process that died.
   /// - Throws: the error of the step; `.cancelled` if the wait ended first.
   func run(
     _ step: DetachedStep, waitCancellation: any Cancellation, waitsForAnswer: Bool,
@@ -80,7 +80,7 @@ private struct DetachedLines {
 
   mutating func add(_ piece: ArraySlice<UInt8>) { bytes += piece }
 
-  /// - Returns: nil until another line is complete.
+  /// Removes and returns the next line; nil if no line is complete yet.
   mutating func next() -> DetachedLine? {
     while let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
       let line = Array(bytes[..<end])

@@ -1,4 +1,5 @@
-// The pages that ask the user whether to sign in at a server. They have no script, load nothing, and escape every text.
+// The pages that ask the user whether to sign in at a server. The pages have no script and load nothing, and every text
+// in them is escaped.
 
 import EnrollCrypto
 import EnrollRules

@@ -1,5 +1,5 @@
-// Jobs that wait for a thread of the host. The host has an event loop and polls a descriptor to learn that jobs wait.
-// If the host stops polling, a thread of the queue runs the jobs, so that no job is lost.
+// Jobs that wait for a thread of the host. The host has an event loop, which polls a descriptor that shows whether jobs
+// wait. If the host stops polling, a thread of the queue runs the jobs, so that no job is lost.
 
 import CPosix
 public import EnrollRules
@@ -105,8 +105,8 @@ public final class PolledQueue: @unchecked Sendable {
   }
 
   /// Passes jobs to the successor until it refuses one.
-  /// - Returns: the job that the successor refused. This thread is then the runner, and has to run the job. Called with
-  ///   `exclusion` held.
+  /// - Returns: the job that the successor refused. This thread is then the runner, and has to run the job. The caller
+  ///   holds `exclusion`.
   private func passUntilRefused() -> WorkerPool.Job? {
     guard isRetired, runner == nil else { return nil }
     while let job = waiting.next {

@@ -7,8 +7,8 @@ public import EnrollRules
 public struct RenewalRequest: Sendable {
   /// The audience of the access token; nil for the session's own access token.
   public let audience: TokenAudience?
-  /// The epochs of the access tokens that the callers have. If the store has another epoch, the tokens were renewed
-  /// already.
+  /// The epochs of the access tokens that the callers have. If the tokens in the store have another epoch, they were
+  /// renewed already.
   public private(set) var epochs: [UInt64]
   /// Whether to renew even if the token is not due, and even if the provider could not be reached a moment ago.
   public private(set) var isForced: Bool

@@ -1,5 +1,4 @@
-// The values that a transaction's tokens are checked against, and the facts that are known about the user of these
-// tokens.
+// The values against which a transaction's tokens are checked, and the tokens with the profile of their user.
 
 package import EnrollCrypto
 package import EnrollJSON

@@ -10,7 +10,7 @@ public enum PushedAuthorizationRequest {
   /// because a caller waits for 30 seconds by default, and must get a URL in time even if the push fails.
   package static let optionalTimeoutSeconds: Int64 = 10
 
-  /// Whether the request may go through the browser if the push fails.
+  /// Whether the browser's URL may have the whole request if the push fails.
   package static func isOptional(_ configuration: Configuration, _ metadata: ProviderMetadata) -> Bool {
     configuration.pushedRequests == .auto && !metadata.requiresPushedRequests
   }
@@ -118,8 +118,9 @@ package struct RefusedPush: Error {
 }
 
 extension HTTPResponse {
-  /// Whether an endpoint refuses the redirect URI. RFC 6749 has no error code for this refusal: most servers mention
-  /// the redirect URI only in the description (Keycloak, node-oidc-provider), and some use the code of RFC 7591 §3.2.2.
+  /// Whether an endpoint refuses the redirect URI. RFC 6749 has no error code for this refusal. Most servers mention
+  /// the redirect URI only in the error's description (Keycloak, node-oidc-provider); some send the error code of RFC
+  /// 7591 §3.2.2.
   package var refusesRedirect: Bool {
     guard status == 400 || status == 401, let code = TokenEndpointError.oauthError(in: self) else {
       return false

@@ -24,7 +24,7 @@ public struct TransactionRecord: Equatable, Sendable {
   public let id: TransactionID
   /// The status of the transaction.
   public var status: Status
-  /// The provider, as configured; for a BFF transaction, the BFF.
+  /// The configured provider; in a BFF transaction, the BFF instead.
   public let issuer: Issuer
   /// The requested scopes.
   public let scopes: [String]
@@ -54,8 +54,8 @@ public struct TransactionRecord: Equatable, Sendable {
   /// The longest duration of an exchange: at most six requests, one after the other.
   public static let exchangeSeconds: Int64 = 6 * HTTPRequest.totalTimeoutSeconds
 
-  /// Whether an answer is still awaited: until the deadline, or, while a code is being exchanged, until the exchange has
-  /// ended.
+  /// Whether the transaction still waits for an answer. It waits until its deadline or, while a code is being
+  /// exchanged, until the exchange has ended.
   package func isAwaited(at moment: Moment) -> Bool {
     let left = deadline.secondsLeft(at: moment)
     switch status {
@@ -92,19 +92,19 @@ public enum TransactionKind: String, Sendable, CaseIterable {
   case signIn
   /// A registration by e-mail link (flows.md §3).
   case register
-  /// A one-time code, or a link, to an address or a number (flows.md §6).
+  /// A sign-in with a one-time code or a link, which is sent to an e-mail address or a phone number (flows.md §6).
   case passwordless
   /// A sign-in with the help of another app on the device (flows.md §9).
   case app2app
   /// A sign-in through a back end that acts on the app's behalf (flows.md §10).
   case bff
-  /// A code that is typed on another device (RFC 8628).
+  /// A sign-in with a code that the user types on another device (RFC 8628).
   case device
 }
 
 extension TransactionRecord {
-  /// Whether the transaction is open before its deadline, and its answer can still reach this device: a link, or a
-  /// redirect that does not go to another process's loopback listener.
+  /// Whether the transaction is pending before its deadline, and its answer can still reach this device. The answer is
+  /// a link, or a redirect that does not go to another process's loopback listener.
   package func awaitsAnswer(at moment: Moment) -> Bool {
     status == .pending && (isRegistration || survivesProcess) && isLive(at: moment)
   }

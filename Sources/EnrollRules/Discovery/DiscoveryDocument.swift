@@ -39,7 +39,7 @@ struct DiscoveryDocument {
     advice = ProviderPreset.advice(for: configuration)
   }
 
-  /// The text of an error. It says what was expected, what was received, and what the developer should check.
+  /// The message of an error, which says what was expected, what was received, and what the developer should check.
   private static func mismatch(_ got: String, _ configuration: Configuration) -> String {
     "expected the discovery document of \(PrintableText.bounded(configuration.issuer.text, maximumBytes: 200)) "
       + "at \(place(configuration)), got \(got): check "

@@ -1,6 +1,6 @@
 // Computes the server's time from the clock of this boot and the dates of responses (R25). A response to a request that
-// only this client can send is always fresh. A document that anybody may fetch can come from a cache, possibly without
-// any sign of it; its date is then too early.
+// only this client can send is always fresh. A document that anybody may fetch can come from a cache, even if nothing
+// in the response shows that. The date of such a response is too early.
 
 /// What this process knows about a server's clock.
 package struct ServerTimes: Sendable {

@@ -37,7 +37,7 @@ public struct HTTPRequest: Sendable {
   public var headers: [HTTPHeader]
   /// The body; empty if the request has no body.
   public var body: [UInt8]
-  /// The size in bytes above which a response is refused, while it is being received (R20).
+  /// The maximum size of the response in bytes. A larger response is refused while it is still being received (R20).
   public var responseLimit: Int
   /// The time limit for the whole request, in seconds, if it is shorter than the transport's own limit; nil for the
   /// transport's own limit, by default ``totalTimeoutSeconds``.
@@ -110,10 +110,11 @@ public struct HTTPResponse: Sendable {
   package var received: UnixTime?
   /// The secrets of its request.
   package var sent = SentSecrets()
-  /// The URL of its request; empty if it is unknown.
+  /// The URL of the request that this response answers; empty if the URL is unknown.
   package var url = ""
 
-  /// The server, as a part of an error text: ` from https://id.example`; empty if the URL is unknown.
+  /// The server's origin as a part of an error message, such as ` from https://id.example`; empty if the URL is
+  /// unknown.
   package var place: String { (try? StrictURL(url)).map { " from \($0.shownOrigin)" } ?? "" }
 
   public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
@@ -130,8 +131,8 @@ public struct HTTPResponse: Sendable {
     return isEndStated
   }
 
-  /// Whether the headers define the end of the body: by its length, or by chunks. Otherwise the body ends with the
-  /// connection (RFC 9112 §6.3), even if the connection ended too early.
+  /// Whether the headers define the end of the body: by its length, or by chunks. Otherwise the end of the connection
+  /// is the end of the body (RFC 9112 §6.3), even if the connection ended too early.
   package var isEndStated: Bool {
     header("Content-Length") != nil
       || header("Transfer-Encoding").map { ASCII.equalsIgnoringCase($0, "chunked") } ?? false
@@ -165,7 +166,7 @@ public struct HTTPResponse: Sendable {
     return seconds > ServerClock.toleranceSeconds ? seconds : 0
   }
 
-  /// The longest time in which a proxy forwards a response.
+  /// The longest time in seconds that a proxy may need to forward a response.
   private static var forwardingSeconds: Int64 { 5 }
 
   /// Whether this is an HTML page, such as a captive portal's: its first visible character is `<`, also after a byte

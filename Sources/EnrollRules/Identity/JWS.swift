@@ -1,6 +1,7 @@
-// A signed text in compact form (RFC 7515 §7.1), parsed but not verified. Refused: anything but three base64url parts
-// in strict spelling, an algorithm outside R21's list (which excludes `none` and HS* in every spelling), and any
-// `crit`, because no extension is supported. Keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are never used.
+// A signed text in compact form (RFC 7515 §7.1), parsed but not verified. Refused: a text that does not have exactly
+// three base64url parts in strict spelling, an algorithm outside R21's list (which excludes `none` and HS* in every
+// spelling), and any `crit`, because no extension is supported. Keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are
+// never used.
 
 package import EnrollCrypto
 import EnrollJSON

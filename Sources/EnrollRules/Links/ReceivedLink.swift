@@ -7,7 +7,7 @@ import EnrollCrypto
 public enum ReceivedLink: Equatable, Sendable {
   /// The link in an e-mail (flows.md §3), and its template.
   case activation(ActivationToken, LinkTemplate)
-  /// The fallback link: the gateway could not return to the sign-in itself (flows.md §4).
+  /// The fallback link. The browser opens it if the gateway could not return to the sign-in itself (flows.md §4).
   case fallback
 
   /// - Returns: nil for a URL that is neither one of `appLinks` nor `fallbackUri`.

@@ -1,6 +1,6 @@
 // The URL at which the browser ends the provider's own session (OpenID Connect RP-Initiated Logout §2, or a provider's
-// own protocol), and the browser's return from that URL (§3). A return is accepted only if its `state` and its URL
-// belong to a logout that began here.
+// own protocol), and the URL with which the browser returns to the app afterwards (§3). A return is accepted only if
+// its `state` and its URL belong to a logout that began here.
 
 public import EnrollCrypto
 
@@ -98,8 +98,9 @@ public struct LogoutCallback: Equatable, Sendable {
     redirect = try Redirect(parsing: text, configured: configured)
   }
 
-  /// The index of the logout that this callback ends; nil if it ends no logout. Every state is compared, each in
-  /// constant time. A callback without a state ends the only pending logout, if that logout sent no state.
+  /// The index of the logout that this callback completes; nil if it completes no logout. All states are compared, each
+  /// in constant time. A callback without a state completes a logout only if this logout sent no state, and no other
+  /// logout is pending.
   public func index(in logouts: [PendingLogout]) -> Int? {
     var found: Int?
     if let state = redirect.state {

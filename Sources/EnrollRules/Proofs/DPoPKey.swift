@@ -6,7 +6,7 @@
 public import EnrollCrypto
 public import EnrollJSON
 
-/// A P-256 key pair as it is stored. Reading a record does not parse the key; ``signer()`` does.
+/// A P-256 key pair as it is stored. The key is not parsed when a record is read, but in ``signer()``.
 public struct DPoPKey: Equatable, Sendable {
   /// The only algorithm (RFC 7518 §3.4).
   public static let algorithm = SignatureAlgorithm.ES256

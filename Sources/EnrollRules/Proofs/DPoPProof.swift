@@ -49,15 +49,15 @@ public enum DPoPProof {
 public struct DPoPRequest: Equatable, Sendable {
   public let method: String
   public let target: String
-  /// Scheme, host and port of the URL. They identify the server, because a nonce is sent only to the server that issued
-  /// it (§8.2).
+  /// Scheme, host and port of the URL. They identify the server: a nonce is sent only to the server that issued the
+  /// nonce (§8.2).
   package let origin: String
 
   /// The parts of a request that the host sends itself. The path is used as it is sent, with dot segments and escapes;
   /// query and fragment are removed.
   /// - Throws: `.invalidArgument` for a method with characters other than letters, digits, `-` and `_`, and for a URL
-  ///   that is not https (nor http to loopback), has user information, or has a byte in its path that no request can
-  ///   have; nothing is repaired (R9).
+  ///   that is not https (nor http to loopback), has user information, or has a byte in its path that cannot be in a
+  ///   request. An invalid URL is never repaired (R9).
   public init(method: String, url text: String) throws(EnrollError) {
     guard (1...32).contains(method.utf8.count), method.utf8.allSatisfy(Self.isTokenByte) else {
       throw EnrollError(

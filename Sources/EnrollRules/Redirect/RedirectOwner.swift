@@ -1,5 +1,6 @@
-// The configuration to which a URL belongs, if a host uses several configurations, for several environments (flows.md
-// §1). Transactions are not considered, so a URL that belongs to a configuration may still be unsolicited.
+// Finds the configuration to which a URL belongs, for hosts that use several configurations, such as one for each
+// environment (flows.md §1). Transactions are not considered, so a URL that belongs to a configuration may still be
+// unsolicited.
 
 extension Configuration {
   /// The purpose of a URL for a configuration.

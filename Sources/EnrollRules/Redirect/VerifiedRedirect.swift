@@ -1,6 +1,6 @@
-// A redirect that belongs to a live transaction: its state and its redirect URI are the ones that were sent (R5, R6,
-// R7, R12), and its code comes from the issuer (R17). The token exchange accepts no other type, and only this file
-// creates it.
+// A redirect that belongs to a live transaction. It has the state and the redirect URI that were sent (R5, R6, R7,
+// R12), and its code comes from the issuer (R17). The token exchange accepts no other type, and only this file creates
+// it.
 
 public import EnrollCrypto
 
@@ -74,7 +74,8 @@ extension Redirect {
 }
 
 extension VerifiedRedirect {
-  /// Compares every state, each in constant time, so that the duration reveals nothing about any state (R7).
+  /// Compares the redirect's state with the state of every transaction, each in constant time, so that the duration
+  /// reveals nothing about any state (R7).
   /// - Returns: the transaction's index.
   private static func match(_ redirect: Redirect, _ transactions: [TransactionRecord]) throws(EnrollError)
     -> Int
@@ -101,8 +102,8 @@ extension VerifiedRedirect {
     }
   }
 
-  /// Compares the URLs byte for byte, without their queries, and without the port of a loopback redirect
-  /// (R5).
+  /// Whether a URL is the redirect URI that was sent. The URLs are compared byte for byte, without their queries, and
+  /// without the port of a loopback redirect (R5).
   private static func isRedirectURI(_ sent: String, of url: StrictURL) -> Bool {
     if url.hasBase(sent) { return true }
     guard url.kind == .loopbackHTTP, let sent = try? StrictURL(sent) else { return false }

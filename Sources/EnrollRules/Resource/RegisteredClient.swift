@@ -31,12 +31,12 @@ public struct RegisteredClient: Equatable, Sendable {
   /// it was registered without scopes.
   public var registeredScopes: [String] = []
   /// The replaced clients, from the oldest to the newest. EnrollKit replaces a client when it needs further scopes. The
-  /// session of the replaced client continues until the user has signed in with the new client.
+  /// session that uses the replaced client continues until the user has signed in with the new client.
   public var former: [ClientID] = []
   /// When the client was registered, by the device's clock.
   public var registeredAt: UnixTime
-  /// The configuration for which the client was registered, as JSON without the client. From here a host can get the
-  /// configuration again without a request.
+  /// The configuration for which the client was registered, as JSON without the client. A host can read the
+  /// configuration here, without another request.
   public var configuration: String?
 
   package init(
@@ -55,7 +55,7 @@ public struct RegisteredClient: Equatable, Sendable {
     self.configuration = configuration
   }
 
-  /// Whether the client can be used, because it has no secret or its secret has not expired.
+  /// Whether the client can still be used: it has no secret, or its secret has not expired.
   package func isUsable(at now: UnixTime) -> Bool { secretExpiresAt.map { now < $0 } ?? true }
 
   /// Whether the client may request these scopes.

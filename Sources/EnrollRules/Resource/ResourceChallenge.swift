@@ -1,6 +1,6 @@
-// The answer of a resource to a request without a sufficient token (RFC 6750 §3, RFC 9728 §5.1): the URL of its
-// metadata, and the scopes that a token needs. A URL at another origin is refused, because anybody could control that
-// origin; two different URLs are refused, too.
+// The answer of a resource to a request without a sufficient token (RFC 6750 §3, RFC 9728 §5.1). It has the URL of the
+// resource's metadata, and the scopes that a token needs. A URL at another origin is refused, because anybody could
+// control that origin; two different URLs are refused, too.
 
 /// The challenges for tokens in one response of a resource, combined.
 package struct ResourceChallenge: Equatable, Sendable {

@@ -10,7 +10,7 @@ public struct ResourceDiscovery: Equatable, Sendable {
   public let resource: String
   /// The URL at which the resource's metadata was found; nil for a resource without metadata.
   public let metadataURI: String?
-  /// The resource's own name for itself, which nothing proves; nil if the resource has no name.
+  /// The name that the resource gives itself, which nothing proves; nil if it gives no name.
   public let name: String?
   /// The issuers that the resource names. For a resource without metadata, the issuer that the host chose, or the
   /// resource's origin.

@@ -1,4 +1,4 @@
-// Whether a renewal ended the older access tokens of a session.
+// Records whether a renewal may have ended the older access tokens of a session.
 
 extension TokenSet {
   /// Whether a later renewal may have ended this access token.

@@ -6,14 +6,14 @@ public enum RenewalResult: Equatable, Sendable {
   case renewed
   /// The server could not be reached, or had a problem: nothing is lost, try again later (R33).
   case unavailable(EnrollError)
-  /// The provider refused, but did not end the session.
+  /// The provider refused the renewal, but did not end the session.
   case rejected(EnrollError)
   /// The session is over.
   case reauthenticate(String, String? = nil)
 }
 
 extension AccountRecord {
-  /// The result for a session that is over; nil if the session continues.
+  /// The result if the session has ended; nil if the session continues.
   package var sessionEnd: RenewalResult? { sessionEnded.map { .reauthenticate($0, sessionEndedDescription) } }
 }
 

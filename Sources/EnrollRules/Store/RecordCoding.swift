@@ -85,7 +85,7 @@ extension AccountRecord {
         try DPoPNonces.Entry(json: json, place + ".dpopNonces")
       })
     sentRefreshTokens = SentRefreshTokens(object.optionalStrings("sentRefreshTokens") ?? [])
-    // An unknown method is ignored: the next accepted request shows the method again.
+    // An unknown authentication method is ignored: the next request that the server accepts shows which method works.
     secretMethod = object.optionalString("secretMethod").flatMap { ClientSecretMethod(rawValue: $0) }
     asksForLogin = object.bool("asksForLogin")
     for value in object.array("logouts") {

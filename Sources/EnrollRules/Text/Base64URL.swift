@@ -1,5 +1,5 @@
-// Base64url without padding (RFC 4648 §5, RFC 7515 §2). Decoding is strict, so each value has exactly one text: it
-// refuses padding, white space, the characters `+` and `/`, and unused bits that are not 0.
+// Base64url without padding (RFC 4648 §5, RFC 7515 §2). Decoding is strict, so that each value has exactly one text.
+// The decoder refuses padding, white space, the characters `+` and `/`, and unused bits that are not 0.
 
 import EnrollCrypto
 

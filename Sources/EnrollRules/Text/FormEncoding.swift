@@ -1,6 +1,6 @@
-// `application/x-www-form-urlencoded`: the bodies of forms (RFC 6749 Appendix B) and, with `%20` for a space, the
-// queries that EnrollKit adds to URLs (RFC 3986 §3.4). Values may be secrets, which are copied byte by byte and never
-// become Strings (R40). Decoding refuses malformed texts, and texts over a limit.
+// `application/x-www-form-urlencoded`: the encoding of form bodies (RFC 6749 Appendix B) and, with `%20` for a space,
+// of the queries that EnrollKit adds to URLs (RFC 3986 §3.4). Values may be secrets, which are copied byte by byte and
+// never become Strings (R40). Decoding refuses malformed texts, and texts over a limit.
 
 public import EnrollCrypto
 

@@ -1,6 +1,6 @@
 // The parser of StrictURL: it decides which URLs are refused (R9), in one pass over the bytes, without allocation. It
-// is separate from StrictURL, so that a URL is never half parsed. These loops are always optimized for speed, whatever
-// the setting of the build.
+// is separate from StrictURL, so that a URL is never half parsed. The parser's loops are always optimized for speed,
+// whatever optimization the build uses.
 
 struct StrictURLParser {
   private(set) var kind = StrictURL.Kind.https

@@ -39,9 +39,9 @@ public struct AudienceEntry: Equatable, Sendable {
   public var token: AudienceToken?
   /// The provider's last refusal of this audience.
   public var refusal: RenewalRefusal?
-  /// The backoff after consecutive failures that had a response, but not a refusal; nil if there is no such
-  /// failure. A failure without a response delays all renewals of the account, so it is counted in the
-  /// account's record, not here.
+  /// The backoff after consecutive failures in which the server responded, but did not refuse; nil if there is no such
+  /// failure. A failure without a response delays all renewals of the account, so it is counted in the account's
+  /// record, not here.
   public var backoff: RenewalBackoff?
 
   public init(
@@ -57,10 +57,10 @@ public struct AudienceEntry: Equatable, Sendable {
 
 /// The audiences of one session.
 public struct AudienceTokens: Equatable, Sendable {
-  /// The largest number of tokens; when there are more, the token that expires first is removed.
+  /// The maximum number of tokens. If there are more, the token that expires first is removed.
   public static let limit = 16
-  /// The largest number of audiences without a token whose refusal or backoff is kept; when there are more, the oldest
-  /// is removed.
+  /// The maximum number of entries that have no token, but only a refusal or a backoff. If there are more, the oldest
+  /// of these entries is removed.
   static let pauseLimit = 64
   /// The largest size of all entries together: the account's record must stay below the limit of a sealed file.
   public static let maximumBytes = 256 << 10
@@ -90,7 +90,7 @@ public struct AudienceTokens: Equatable, Sendable {
     for index in entries.indices { edit(&entries[index]) }
   }
 
-  /// Removes the entries whose token has expired, and whose pauses after a refusal and a failure are over.
+  /// Removes the entries whose token has expired, if their pauses after a refusal and after a failure have also ended.
   mutating func dropEnded(at moment: Moment) {
     entries.removeAll { entry in
       (entry.token?.expiry.isOver(at: moment) ?? true) && entry.refusal?.pause.band(at: moment) != .fresh
@@ -100,9 +100,10 @@ public struct AudienceTokens: Equatable, Sendable {
 
   private var byteCount: Int { entries.reduce(0) { $0 + $1.byteCount } }
 
-  /// The index of the entry that a new entry replaces; nil if there is room for both. An entry with a token replaces
-  /// only an entry with a token, and an entry without a token only one without a token, unless the record would be too
-  /// long.
+  /// The index of the entry that has to be removed for a new entry; nil if there is room for both. If the limit of a
+  /// kind is reached, a new entry with a token replaces an entry with a token, and a new entry without a token replaces
+  /// an entry without a token. If all entries together would be too large, the new entry replaces the least useful
+  /// entry of either kind.
   private func givingWay(to entry: AudienceEntry) -> Int? {
     if byteCount + entry.byteCount > Self.maximumBytes { return entries.indices.min(by: isLessUseful) }
     let alike = entries.indices.filter { (entries[$0].token == nil) == (entry.token == nil) }

@@ -18,9 +18,9 @@ public enum Introspection {
   }
 
   /// The introspection request (RFC 7662 §2.1).
-  /// - Parameter shown: the tokens whose access token the request also sends in its header. Some servers require this
-  ///   of a public client (Glewlwyd, Keycloak); other servers refuse a second kind of credentials. nil: the header has
-  ///   no token.
+  /// - Parameter shown: the tokens whose access token the request also sends in its header; nil if the header has no
+  ///   token. Some servers require the access token from a public client (Glewlwyd, Keycloak); other servers refuse a
+  ///   second kind of credentials.
   public static func request(
     endpoint: String, token: Secret, subject: Subject, showing shown: TokenSet? = nil
   ) -> HTTPRequest {

@@ -1,5 +1,5 @@
-// A client's private key as a JWK (RFC 7517, RFC 7518 §6). A key is refused if it is of another kind, if its private
-// and public halves do not match, if it is an RSA key without its primes, or if ``PublicKey`` refuses it.
+// A client's private key as a JWK (RFC 7517, RFC 7518 §6). A key is refused if its kind is not supported, if its
+// private and public halves do not match, if it is an RSA key without its primes, or if ``PublicKey`` refuses it.
 
 import EnrollCrypto
 import EnrollJSON

@@ -35,7 +35,7 @@ public struct TokenSet: Equatable, Sendable {
   /// Access tokens for other audiences, obtained with this session's refresh token.
   public var audiences = AudienceTokens()
 
-  /// The kind of endpoint that issued the tokens. EnrollKit never sends them to an endpoint of the other kind.
+  /// The kind of endpoint that issued the tokens. EnrollKit never sends the tokens to an endpoint of the other kind.
   public enum Source: String, Sendable, CaseIterable {
     /// The configured issuer, or a gateway on its behalf.
     case issuer
@@ -72,14 +72,14 @@ extension TokenSet {
       field: "scopes")
   }
 
-  /// Whether the refresh token expires soon: it is then renewed while it still works, whatever the age of the access
+  /// Whether the refresh token expires soon. If so, it is renewed while it still works, whatever the age of the access
   /// token.
   package func isRefreshDue(at moment: Moment, graceSeconds: Int64) -> Bool {
     guard refreshToken != nil, let refreshExpiry else { return false }
     return refreshExpiry.band(at: moment, graceSeconds: graceSeconds) == .due
   }
 
-  /// When an access token expires, or the refresh token if it expires earlier. Until then no renewal is due.
+  /// When the access token or the refresh token expires, whichever is earlier. Until then no renewal is due.
   package func renewalEnd(of access: Expiry, at moment: Moment) -> Expiry {
     guard refreshToken != nil, let refreshExpiry, !refreshExpiry.isOver(at: moment),
       refreshExpiry.secondsLeft(at: moment) < access.secondsLeft(at: moment)

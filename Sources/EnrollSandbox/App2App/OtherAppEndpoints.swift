@@ -6,7 +6,7 @@ import EnrollJSON
 import Foundation
 
 extension Provider {
-  /// Answers an empty body with `{sessionId, link}`, under the configured names.
+  /// Answers a request with an empty body. The answer is `{sessionId, link}`, with the configured member names.
   func beginOtherApp(_ http: SandboxRequest) -> SandboxAnswer {
     guard http.body.isEmpty || http.json?.object?.isEmpty == true else {
       return Misbehaviour.refusal(.invalidRequest("init takes no data"))

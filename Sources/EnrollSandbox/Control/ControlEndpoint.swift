@@ -129,7 +129,7 @@ extension Provider {
       configuration
   }
 
-  /// A limit for numbers, so that their sum with a date cannot overflow.
+  /// The limit for the numbers in a control request, so that the sum of such a number and a date cannot overflow.
   static let integerLimit: Int64 = 1_000_000_000_000
 
   /// - Parameter requirement: the beginning of the error message.

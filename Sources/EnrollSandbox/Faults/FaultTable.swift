@@ -1,5 +1,5 @@
-// All named faults in one table. The table is used to read control requests, `--faults` prints it, and the tests go
-// through all of its rows.
+// All named faults in one table. The sandbox reads control requests with this table, `--faults` prints the table, and
+// the tests use each of its rows.
 
 import EnrollJSON
 
@@ -13,7 +13,7 @@ struct NamedFault: Sendable {
   var summary: String
   var make: @Sendable (Endpoint, Arguments) -> [Fault.Effect]
 
-  /// The type of the request's `value`, and whether the request names a `member`.
+  /// The type of the member `value` in the control request, and whether the request also names a `member`.
   enum Value: String, Sendable {
     case none, integer, text, any, member
     case memberAndText = "member, text"

@@ -10,7 +10,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case jwks
   /// The authorization endpoint (RFC 6749 §3.1).
   case authorize
-  /// The pages before the redirect: sign in, create an account, choose an account, consent.
+  /// The pages that the user sees before the redirect: sign in, create an account, choose an account, consent.
   case interaction
   /// Pushed authorization requests (RFC 9126 §2).
   case pushed

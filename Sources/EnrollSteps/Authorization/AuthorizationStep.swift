@@ -26,8 +26,8 @@ final class AuthorizationStep: StateChangingStep {
   /// that the user is about to get (R35). The request is pushed before the transaction is stored: if the push fails, no
   /// transaction is left behind, and the host may try again. A provider deletes an unused `request_uri` within a minute
   /// or two. If the push fails at the provider, and neither the configuration nor the provider requires a push, the
-  /// plain request is used instead. It is not used if the failure is on this machine, such as an unusable key, because
-  /// the exchange of the code would then also fail.
+  /// plain request is used instead. The plain request is not used if the failure has its cause on this machine, such as
+  /// an unusable key, because the exchange of the code would then also fail.
   /// - Parameter opensLater: pushes the request only if that is required.
   /// - Throws: `.unsupported`; `.oauth` if the provider refuses; `.network` and related errors; `.responseInvalid`.
   func browserURL(

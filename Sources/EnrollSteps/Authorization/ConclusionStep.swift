@@ -20,7 +20,7 @@ final class ConclusionStep: StateChangingStep {
   private let authorization: AuthorizationStep
   private let grants: GrantStep
 
-  /// The store's ``TokenStore/identity()`` when the last exchange began.
+  /// The value that ``TokenStore/identity()`` of the store had when the last exchange began.
   private let exchangeStore: Guarded<String?>
 
   init(
@@ -47,7 +47,7 @@ final class ConclusionStep: StateChangingStep {
 
   /// Accepts the transaction's answer, exchanges it, and stores the tokens or settles the transaction as failed.
   /// - Parameter mayContinueInBrowser: whether the transaction may continue in the browser instead of ending: with
-  ///   another authorize request, which has no `offline_access`, or has `prompt=consent`.
+  ///   another authorize request, which is without `offline_access` or has `prompt=consent`.
   /// - Throws: `.alreadySettled`, in which case nothing was exchanged; the exchange's error if nothing was sent; the
   ///   errors of the store.
   func conclude(
@@ -105,7 +105,8 @@ final class ConclusionStep: StateChangingStep {
     return try settle(transaction, failed: reason, isReported: isReported)
   }
 
-  /// The first half of ``conclude(_:_:)``, for an exchange after which the transaction may be open again.
+  /// The first half of ``conclude(_:_:)``. It is called alone before an exchange after which the transaction may be
+  /// open again.
   func beginExchange(of transaction: TransactionRecord) throws(EnrollError) {
     let identity = try store.identity()
     // A full disk is detected here, before the code is sent. The transaction then stays open.
@@ -232,7 +233,8 @@ final class ConclusionStep: StateChangingStep {
     return .succeeded(state)
   }
 
-  /// - Throws: the errors of the store; the tokens that could not be stored are revoked.
+  /// Changes the record. If the store fails, the tokens that could not be stored are revoked.
+  /// - Throws: the errors of the store.
   private func update(
     orRevoke received: ReceivedTokens, _ change: (inout AccountRecord) throws(EnrollError) -> Void
   ) throws(EnrollError) -> AccountRecord {

@@ -22,7 +22,7 @@ final class GrantStep: EngineStep {
   }
 
   /// Verifies the tokens of a token endpoint's response. If the response is refused, its tokens are revoked, because
-  /// they are not stored. They are not revoked if the response was made for another request or client.
+  /// they are not stored. The tokens are not revoked if the response was made for another request or another client.
   func received(
     in http: HTTPResponse, sent: Moment, of grant: Grant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ReceivedTokens {

@@ -24,7 +24,7 @@ struct RenewalProgress: Sendable {
   /// The backoff after earlier failures: the stored backoff or, without one, a backoff that could not be stored.
   func backoff(with record: AccountRecord?) -> RenewalBackoff? { record?.backoff ?? backoff }
 
-  /// Delays the next renewal of this process by a backoff that could not be stored.
+  /// Keeps a backoff that could not be stored, so that it delays the next renewal in this process.
   func keep(_ backoff: RenewalBackoff) { fields.withLock { $0.backoff = backoff } }
 
   func endBackoff() { fields.withLock { $0.backoff = nil } }

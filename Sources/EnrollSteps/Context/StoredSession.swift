@@ -30,8 +30,8 @@ extension EngineContext {
       }
       return .none(.reauthenticate(reason: "no user is signed in"))
     }
-    // In this case a renewal has found that the session is over, although the old access token may not have expired
-    // yet.
+    // If the record has a reason here, a renewal has found that the session has ended, although the old access token
+    // may not have expired yet.
     if let reason = record.sessionEnded {
       return .none(
         .reauthenticate(reason: reason, oauthErrorDescription: record.sessionEndedDescription))

@@ -6,9 +6,9 @@ package import EnrollJSON
 package import EnrollRules
 
 extension ProviderDirectory {
-  /// The claims of a signed text that is not an id_token. Only the signature is verified, with a key that
-  /// signs for its `iss`; the caller checks every claim. The algorithm must be the algorithm of the client's
-  /// id_tokens (OpenID Connect Back-Channel Logout 1.0 §2.6).
+  /// The claims of a signed text that is not an id_token. Only the signature is verified, with a key that may sign for
+  /// the issuer in `iss`. The caller checks every claim. The algorithm must be the algorithm of the client's id_tokens
+  /// (OpenID Connect Back-Channel Logout 1.0 §2.6).
   /// - Parameters:
   ///   - name: the name of the signed text in error texts, such as `logout_token`.
   ///   - algorithms: the algorithms that are accepted before the first id_token.
@@ -42,7 +42,7 @@ extension ProviderDirectory {
 
 extension EnrollError {
   /// The error for a token if even the freshly fetched keys include no key for it. If anybody may have sent the token,
-  /// the token is at fault: `.idTokenInvalid`.
+  /// the fault is in the token, and the error is `.idTokenInvalid`.
   func ofToken(_ isFromStranger: Bool) -> EnrollError {
     isFromStranger && code == .keysUnavailable ? IDTokenClaims.refusal(message) : self
   }

@@ -80,7 +80,7 @@ public final class Engine: Sendable {
         clientKey: context.clientKey, events: context.events.restarted(lock: exclusion)), exclusion)
   }
 
-  /// - Parameter lock: protects every part of the state. While one part holds the lock, it does not call another part.
+  /// - Parameter lock: protects every part of the state. A part that holds the lock does not call another part.
   private init(_ context: EngineContext, _ lock: any Lock) {
     let machine = StateMachine(events: context.events, lock: lock)
     let checkProgress = CheckProgress(lock: lock)

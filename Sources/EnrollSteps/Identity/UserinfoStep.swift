@@ -39,8 +39,8 @@ public final class UserinfoStep: EngineStep {
     return claims
   }
 
-  /// Stores claims from userinfo as the profile, because the sign-in could not get a profile. From now on the user is
-  /// known, and claims about another user are refused (R28).
+  /// Stores claims from userinfo as the profile, if the sign-in could not get a profile. After that the user is known,
+  /// and claims about another user are refused (R28).
   /// - Throws: `.profileMismatch` if another call has stored another user in the meantime.
   private func keepTold(_ claims: JSONObject, of tokens: TokenSet) throws(EnrollError) {
     var known: JSONObject?
@@ -116,8 +116,9 @@ public final class UserinfoStep: EngineStep {
       inClaims: claims)
   }
 
-  /// - Throws: `.responseInvalid` for a response from a cache, because it may be about another user. Only a response
-  ///   that determines who the user is must pass this check.
+  /// Refuses a response from a cache, because such a response may be about another user. Only a response that
+  /// determines who the user is has to pass this check.
+  /// - Throws: `.responseInvalid`.
   private func requireToName(_ response: HTTPResponse) throws(EnrollError) {
     let isEarlier = context.secondsBefore(response, tolerating: ReplayCheck.foreignToleranceSeconds) != nil
     guard response.isFromCache || isEarlier else { return }

@@ -5,7 +5,8 @@
 public import EnrollRules
 
 /// Returns the redirect URI of a loopback listener for a new sign-in; `origin` is the transaction that waited for the
-/// link. nil if the configured redirect is not loopback. Called only if a listener is needed.
+/// link. The result is nil if the configured redirect URI is not a loopback URI. The function is called only if a
+/// listener is needed.
 public typealias Listening = (_ origin: TransactionID) throws(EnrollError) -> String?
 
 /// Handles the links that the app receives.

@@ -84,6 +84,7 @@ public final class LogoutStep: StateChangingStep {
       providerTold: tell(of: dropped, waited: outbox.endLogoutWait(), cancellation: cancellation))
   }
 
+  /// Sends the messages about a logout, and makes the URL for the browser.
   /// - Parameters:
   ///   - awaitsReturn: whether the messages wait until the browser returns. They wait only if the browser has a logout
   ///     page to open.
@@ -92,8 +93,8 @@ public final class LogoutStep: StateChangingStep {
     _ dropped: [UnkeptTokens], awaitsReturn: Bool = false, waited: [OutboxEntry] = [],
     cancellation: (any Cancellation)?
   ) throws(EnrollError) -> SignOut {
-    // The metadata is fetched here for the revocations, and also for the URL at which the browser ends the provider's
-    // session.
+    // The metadata that is fetched here is used for the revocations, and for the URL at which the browser ends the
+    // provider's session.
     if dropped.contains(where: { $0.tokens.source == .issuer }) {
       _ = try? provider.metadata(cancellation: cancellation)
     }

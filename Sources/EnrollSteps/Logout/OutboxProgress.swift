@@ -38,7 +38,8 @@ struct OutboxProgress: Sendable {
     fields.withLock { $0.unqueued.removeAll(where: isRemoved) }
   }
 
-  /// - Returns: false if the entry is not among the messages that the store did not accept.
+  /// Replaces an entry among the messages that the store did not accept, or removes it.
+  /// - Returns: false if the entry is not among these messages.
   func replaceUnqueued(_ entry: OutboxEntry, by left: OutboxEntry?) -> Bool {
     fields.withLock { fields in
       guard fields.unqueued.contains(where: { $0.isSame(as: entry) }) else { return false }
@@ -47,6 +48,7 @@ struct OutboxProgress: Sendable {
     }
   }
 
+  /// Marks a message as being sent by this thread.
   /// - Returns: false while another thread sends the same message.
   func beginSending(_ entry: OutboxEntry) -> Bool {
     fields.withLock { fields in

@@ -114,7 +114,7 @@ public final class OutboxStep: EngineStep {
     _ = try? store.updateOutbox { outbox throws(EnrollError) in outbox.put(left, inPlaceOf: entry) }
   }
 
-  /// The endpoint of a message. If a server asks for a pause, this endpoint gets no message until the pause is over.
+  /// The endpoint of a message. If a server asks for a pause, its endpoint gets no message until the pause has ended.
   private func place(of entry: OutboxEntry) -> String {
     entry.endpoint ?? provider.cachedMetadata?.revocationEndpoint ?? ""
   }

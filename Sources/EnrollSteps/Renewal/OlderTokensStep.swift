@@ -7,8 +7,8 @@
 import EnrollRules
 
 extension RenewalStep {
-  /// Finds out whether older access tokens still work after a renewal for an audience. If that is not known yet, this
-  /// asks the provider with the session's own access token.
+  /// Finds out whether older access tokens still work after a renewal for an audience. If that is not known yet, the
+  /// method sends a userinfo request with the session's own access token to find out.
   /// - Parameter audience: the audience of the requested token, which a renewal may have ended.
   /// - Returns: whether older tokens still work, so that the older token for this audience can be used again.
   func hasOutlivedRenewal(for audience: TokenAudience?) throws(EnrollError) -> Bool {

@@ -23,7 +23,7 @@ extension RenewalStep {
   /// - Throws: the errors of the store.
   public func planRenewal(ahead: Bool, jitter: UInt8) throws(EnrollError) -> RenewalPlan {
     if let (epoch, audience) = unsavedRenewal() { return .renew(epoch: epoch, for: audience) }
-    // Tokens that wait for confirmation are not renewed.
+    // Tokens that wait for the user's confirmation are not renewed.
     guard let record = try store.read(account), let epoch = record.epoch(for: nil), record.confirmed != nil,
       case .live(_, let tokens) = try context.session(),
       tokens.refreshToken != nil, record.accessRefused == nil

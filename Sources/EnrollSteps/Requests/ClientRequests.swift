@@ -56,7 +56,7 @@ public final class ClientRequests: EngineStep {
       guard let clientKey = try context.clientKey?() else { return try ask(.none, &repeats) }
       return try signedInTime(&repeats, while: { $0.refusesClient }) { (time, repeats) throws(EnrollError) in
         let response = try ask(.assertion(assertion(of: clientKey, metadata, at: time)), &repeats)
-        // With a DPoP proof, the time was already learned from this response.
+        // If the request had a DPoP proof, the server's time was already learned from this response.
         if key == nil { provider.learnTime(of: response) }
         return response
       }
@@ -76,8 +76,8 @@ public final class ClientRequests: EngineStep {
     return second
   }
 
-  /// Remembers the method if the response comes from the server itself and does not refuse the client: the server then
-  /// accepts the method.
+  /// Remembers the authentication method if the response comes from the server itself and does not refuse the client,
+  /// which shows that the server accepts the method.
   private func learn(_ method: ClientSecretMethod, from response: HTTPResponse, of endpoint: ClientEndpoint) {
     guard endpoint == .token, response.status < 500, !response.refusesClient, !response.isPage else { return }
     provider.remember(secretMethod: method)

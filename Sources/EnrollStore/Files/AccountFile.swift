@@ -147,7 +147,7 @@ final class AccountFile: RenewableAccount, Sendable {
       cache.keep(document, record, saved)
       return SavedGeneration(lineage: document.lineage, generation: saved.generation)
     } catch {
-      // After this failure either the old or the new file may be on disk, so the next read must not use the copy in
+      // After a failed save, either the old or the new file may be on disk, so the next read must not use the copy in
       // memory.
       cache.forget()
       throw error

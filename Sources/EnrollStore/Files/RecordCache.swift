@@ -1,6 +1,6 @@
 // This process's copy of one account: the last content of its sealed file, and the account's key if its PIN was given
 // (store.md, Memory and the disk). The file's status shows whether another process has changed the file; threads that
-// wait for a renewal check it once a second. The cache takes no file lock, and does not change the file.
+// wait for a renewal check this status once a second. The cache takes no file lock, and does not change the file.
 
 import EnrollRules
 import EnrollSteps
@@ -29,7 +29,8 @@ final class RecordCache: @unchecked Sendable {
 
   /// How long a record is served from memory to threads that wait for a renewal (store.md, Memory and the disk).
   private static let trustedNanoseconds: Int64 = 1_000_000_000
-  /// A file younger than this is read again, since timestamps may be too coarse to show a second change.
+  /// A file that was changed less than this time ago is read again, because its timestamps may be too coarse to show a
+  /// second change.
   private static let settlingNanoseconds: Int64 = 1_000_000_000
 
   private let file: SealedFile
@@ -57,7 +58,7 @@ final class RecordCache: @unchecked Sendable {
   var generation: UInt64 { locked { entry?.generation ?? 0 } }
 
   /// The content of the file, at most a second old.
-  /// - Parameter fresh: whether the disk is read now.
+  /// - Parameter fresh: whether the disk is read in any case, even if the content in memory is less than a second old.
   func read(fresh: Bool) throws(EnrollError) -> AccountDocument? {
     reading.lock()
     defer { reading.unlock() }

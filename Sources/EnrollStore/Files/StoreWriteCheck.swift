@@ -9,6 +9,7 @@ enum StoreWriteCheck {
   /// Approximately the number of bytes that a renewal reserves for a small record.
   private static let neededBytes: UInt64 = 80 << 10
 
+  /// The error that a write to the store would cause; nil if no condition that prevents a write was found.
   /// - Parameter names: the names of the files in the folder.
   static func find(
     in folder: Int32, at path: String, _ names: [String], _ system: any FileSystem

@@ -1,5 +1,5 @@
-// `enroll credential FORMAT`: gives a token to programs that ask a command for a credential. The programs get the
-// token only for the hosts that a command-line option or a profile names.
+// `enroll credential FORMAT`: prints a token for programs that get their credentials from a command. These programs get
+// the token only for the hosts that a command-line option or a profile names.
 
 import EnrollArguments
 import EnrollRules

@@ -108,7 +108,7 @@ struct Token: EnrollCommand {
       let wait = TokenWait(seconds: token.timeout, isNamed: token.isTimeoutNamed, session)
       let found = try wanted.perform(try session.open(), session)
       guard let aws else { return format.words(found, isIDToken: true) }
-      // The stored id_token needs no wait, but AWS's answer always does.
+      // The stored id_token is available without a wait, but the answer from AWS always takes time.
       let seconds = token.timeout == 0 ? TokenCommand.usualTimeout : max(1, wait.secondsLeft(session))
       return try aws.document(found.text, within: seconds, session).text
     }

@@ -1,6 +1,6 @@
-// The system's browser: $BROWSER if the user set it, else xdg-open. This program does not wait for it. The browser has
-// its own process group, so that Ctrl-C ends the sign-in and not the browser. The browser does not inherit this
-// program's standard streams.
+// The system's browser: $BROWSER if the user set it, else xdg-open. This program does not wait until the browser ends.
+// The browser has its own process group, so that Ctrl-C ends the sign-in and not the browser. The browser does not
+// inherit this program's standard streams.
 
 import CPosix
 import EnrollRules

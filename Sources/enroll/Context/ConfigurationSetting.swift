@@ -77,7 +77,7 @@ struct ConfigurationSetting {
   /// Whether this setting sets an object, and the other setting sets a member of that object.
   func replaces(_ other: ConfigurationSetting) -> Bool { other.key.hasPrefix(key + ".") }
 
-  /// The configuration, with this setting's value instead of the value that it has for the same key.
+  /// The configuration, in which this setting's value replaces the previous value of the same key.
   func applied(to configuration: JSON) -> JSON {
     guard configuration.object != nil else { return configuration }
     return set(path[...], in: configuration)
@@ -138,7 +138,8 @@ struct ConfigurationSetting {
       return values.contains { $0 == nil } ? nil : .array(values.compactMap { $0 })
     case .texts, .object: return parsed(text)?.object.map { .object($0) }
     case .either(let first, let second):
-      // For an array only the second type is tried: without this check, the array would be accepted as text.
+      // If the text is a JSON array, only the second type is tried. Without this check, the array would be accepted as
+      // text.
       if case .text = first, isArray(text) { return value(text, second) }
       return value(text, first) ?? value(text, second)
     case .named(_, _, let shape): return value(text, shape)

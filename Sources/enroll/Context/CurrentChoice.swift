@@ -15,8 +15,8 @@ struct CurrentChoice: Equatable {
   private static let name = "current-account"
 
   /// The choice in the file; nil if the user has made no choice.
-  /// - Throws: `.usage` if the file cannot be read. Otherwise the command would use an account that the user did not
-  ///   choose.
+  /// - Throws: `.usage` if the file cannot be read. If this were no error, the command would use an account that the
+  ///   user did not choose.
   static func saved() throws(Failure) -> CurrentChoice? {
     guard let path, access(path, F_OK) == 0 else { return nil }
     guard let json = try? UserDirectories.readConfiguration(at: path, called: path),

@@ -15,6 +15,7 @@ enum Folders {
     return parent.isEmpty ? "." : parent
   }
 
+  /// Whether there is a file at the path.
   /// - Parameter failure: makes the error if it is unclear whether the file exists.
   static func exists(_ path: String, _ failure: (Int32) -> Failure) throws(Failure) -> Bool {
     guard access(path, F_OK) != 0 else { return true }

@@ -1,5 +1,5 @@
-// The lock of changes to profiles and to other programs' configurations. A command reads a file, and then replaces it:
-// without the lock, two commands at the same time would lose the change of one of them.
+// The lock for changes to profiles and to other programs' configurations. A command reads a file, and then replaces the
+// file. Without the lock, if two commands do this at the same time, the change of one command is lost.
 
 import EnrollJSON
 import EnrollPosix
@@ -8,7 +8,7 @@ import EnrollRules
 enum ProfileLock {
   private static let seconds: Int64 = 30
 
-  /// Waits for the lock. The caller ends it.
+  /// Waits until this process has the lock. The caller releases the lock.
   /// - Returns: nil if the lock file cannot be made: the command then works without a lock.
   /// - Throws: `.failed` if another process keeps the lock; `.interrupted` by Ctrl-C.
   static func taken(_ session: CommandSession) throws(Failure) -> SignInLock? {

@@ -22,8 +22,8 @@ struct SignInLocks {
       return nil
     }
     let scopes = lock.wasAwaited ? scopes(in: lock.0.note) : nil
-    // If this process did not wait, or the sign-in that it waited for failed, the note is from an earlier sign-in, and
-    // is erased.
+    // If this process did not wait, or if it waited for a sign-in that failed, the note in the lock file is from an
+    // earlier sign-in, and is erased.
     if scopes == nil { lock.0.write([]) }
     return SignInLocks(account: lock.0, servedScopes: scopes)
   }
@@ -38,7 +38,7 @@ struct SignInLocks {
     redirect = try Self.take("port-\(port)", session, saying: "with the same redirect URI")?.0
   }
 
-  /// Records for the waiting processes that a user has signed in.
+  /// Writes into the lock file, for the processes that wait, that a user has signed in.
   /// - Parameter scopes: the scopes that were requested.
   func succeeded(_ scopes: [String]) {
     account.write(JSON.object([("scopes", .array(scopes.map { .string($0) }))]).serialized())

@@ -64,7 +64,8 @@ private struct DockerRegistry {
   }
 
   private var target: CredentialTarget? {
-    // Most programs use http for a registry on this machine, which needs no encryption.
+    // A registry without a scheme counts as https. Most programs use http for a registry on this machine, but a
+    // connection within one machine needs no encryption.
     CredentialTarget(url: ASCII.contains(text, "://") ? text : "https://\(text)")
   }
 
@@ -77,7 +78,7 @@ private struct DockerRegistry {
         ])
         return answer.text + "\n"
       },
-      // The programs that start the helper know this text, and continue without a credential.
+      // The programs that start the helper recognize this text, and then continue without a credential.
       nothing: CredentialAnswer(output: "credentials not found in native keychain\n", status: .failed),
       failed: { "enroll: \(Shown.message($0.message))\n" })
   }

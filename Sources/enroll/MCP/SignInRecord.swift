@@ -14,7 +14,7 @@ struct SignInRecord: Equatable {
   var issuerHost: String?
   /// The code to type on another device, and the URL of the page for it.
   var deviceCode: (code: String, url: String)?
-  /// When the tab was opened last, in seconds since 1970.
+  /// When the browser tab was last opened, in seconds since 1970.
   var openedAt: Int64 = 0
   /// Whether a tab was opened.
   var hasTab = false

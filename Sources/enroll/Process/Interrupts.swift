@@ -27,12 +27,13 @@ enum Interrupts {
     }
   }
 
-  /// Whether a signal has been taken off the descriptor. Another thread reads the later signals.
+  /// Whether the first signal has been read from the descriptor. Another thread reads the later signals.
   nonisolated(unsafe) private static var hasArrived = false
 
-  /// Waits until a descriptor can be written, or its reader is gone. After the first signal it does not wait.
+  /// Waits until a descriptor can be written, or until nobody can read its other end any more. After the first signal
+  /// the function does not wait.
   /// - Parameter milliseconds: the longest wait; -1 for no limit.
-  /// - Returns: false if a signal came or the time is over, and the descriptor cannot be written now.
+  /// - Returns: false if the descriptor cannot be written now, and a signal came or the longest wait has passed.
   static func wait(toWrite target: Int32, milliseconds: Int32) -> Bool {
     while true {
       var both = [

@@ -3,10 +3,11 @@
 import EnrollJSON
 
 extension SignIn {
-  /// Reports that the provider returned the same user from its session in the browser: the request had `prompt`, but a
-  /// provider may ignore it.
+  /// Reports that the provider returned the same user from its session in the browser. The request had `prompt`, but
+  /// some providers ignore that parameter.
   func tellUnasked(_ before: JSONObject?, _ now: JSONObject, _ since: Int64) {
-    // The comparison tolerates a minute, because the provider's clock may be a little ahead.
+    // The comparison of the times tolerates a difference of a minute, because the provider's clock may be a little
+    // ahead.
     guard way.again, let subject = now["sub"]?.string, subject == before?["sub"]?.string,
       let time = now["auth_time"]?.integer, time < since - 60
     else { return }

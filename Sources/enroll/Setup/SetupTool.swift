@@ -1,5 +1,5 @@
-// The table of the tools that `enroll setup` knows: for each tool the changes that make it ask `enroll`, and their
-// removal.
+// The table of the tools that `enroll setup` knows: for each tool, the changes that make the tool get its token from
+// `enroll`, and the removal of these changes.
 
 import EnrollArguments
 import EnrollJSON
@@ -57,7 +57,7 @@ struct SetupRequest {
 
   /// Adds a link to this program under the name that a tool starts, unless there is a program with this name.
   /// - Parameter found: a program with this name in PATH.
-  /// - Throws: `.failed` if the path is something else, which the tool cannot start.
+  /// - Throws: `.failed` if the path has something that the tool cannot start, except a broken link.
   func link(_ path: String, found: String?, _ plan: inout SetupPlan) throws(Failure) {
     if let present = found ?? (OwnProgram.isProgram(path) ? path : nil) {
       if SetupFile.realPath(present) != SetupFile.realPath(OwnProgram.path) {

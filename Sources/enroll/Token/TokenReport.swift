@@ -27,7 +27,7 @@ struct TokenReport {
     case .stale(_, let reason):
       guard isTokenOld else { return .done }
       switch reason.code {
-      // In this case the library's own HTTP fails, for example because libcurl is missing.
+      // With this field, the error means that the library cannot send requests, for example because libcurl is missing.
       case .unsupported where reason.field == EnrollError.transportField: return unavailable(reason)
       // Only an error code of the provider means a refusal: without such a code, an intermediary may have answered.
       case .oauth where reason.oauthError != nil: return .refused
@@ -79,7 +79,7 @@ struct TokenReport {
   /// Seconds since 1970; nil if the token does not expire.
   var expiresAt: Int64? { held?.expirySeconds }
 
-  /// The outcome; without a token, it includes advice.
+  /// The outcome as JSON. If the outcome has no token, the JSON includes the advice and the exit status.
   func json(_ words: Failure?, _ said: Said) -> JSON {
     guard let words, token == nil else { return .object(outcome.object()) }
     var members = outcome.object(showsToken: false)
@@ -104,7 +104,7 @@ struct TokenReport {
         .signInNeeded,
         isCode ? "the provider has ended the session (\(reason))" : "there is no valid token: \(reason)")
     case .storeLocked:
-      // Reading the account shows what is locked.
+      // The error of this read says what is locked.
       do throws(Failure) { _ = try session.read(client) } catch { return error }
       return Failure(.storeLocked, "the store is locked: its key is unavailable")
     case .busy: return Failure(.busy, "the token expired, and no renewal ended before the timeout")

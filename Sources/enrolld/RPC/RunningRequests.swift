@@ -35,7 +35,7 @@ final class RunningRequests: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Cancels all requests with this id: a host may use the same id twice.
+  /// Cancels all requests with this id, because a host may use the same id twice.
   func cancel(_ id: MessageID) {
     cancel { entry in entry.id.map { $0.isSame(as: id) } ?? false }
   }
@@ -54,7 +54,8 @@ final class RunningRequests: @unchecked Sendable {
     for cancellation in meant { cancellation.cancel() }
   }
 
-  /// - Returns: true as soon as no request is running; false if requests still run when the time limit is over.
+  /// Waits until no request is running.
+  /// - Returns: false if requests still run after the time limit.
   func areDone(withinNanoseconds limit: Int64) -> Bool {
     condition.lock()
     defer { condition.unlock() }

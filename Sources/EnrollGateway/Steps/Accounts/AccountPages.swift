@@ -100,7 +100,8 @@ struct AccountPages: GatewaySteps {
 
 extension Views {
   /// The page on which the user chooses a way to sign in.
-  /// - Parameter carried: the parameters that every link gets, so that the destination is kept.
+  /// - Parameter carried: the parameters that are added to every link, so that the destination after the sign-in is
+  ///   kept.
   func choice(
     _ providers: [SignInProvider], isSignUp: Bool, carrying carried: [(String, String)], hasEmail: Bool,
     for request: WebRequest

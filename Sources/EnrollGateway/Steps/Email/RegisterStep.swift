@@ -55,8 +55,8 @@ extension EmailSteps {
 
   /// Makes a link and queues its e-mail. If no e-mail may be sent, a link that nobody gets is stored, so that the
   /// gateway does the same work.
-  /// - Parameter mail: an empty link in the e-mail is replaced with the new link; an e-mail of another kind is sent
-  ///   without storing a link.
+  /// - Parameter mail: the e-mail, whose empty link is replaced with the new link. If e-mails of this kind have no
+  ///   link, the e-mail is sent, and no link is stored.
   func post(
     _ mail: AccountMail?, _ purpose: NewMailLink.Purpose, _ email: EmailAddress, _ request: WebRequest,
     mayMail: Bool, _ destination: SignInDestination,

@@ -1,5 +1,5 @@
-// Forms for users without a session. Each form contains the destination after the sign-in, and a token, without which
-// the gateway refuses a form as one from another site.
+// Forms for users without a session. Each form contains the destination after the sign-in, and a token. The gateway
+// refuses a form without this token, because the form may come from another site.
 
 import EnrollRules
 import EnrollCrypto
@@ -76,6 +76,7 @@ struct VisitorForms: GatewaySteps {
     request.cookie(Self.formCookie).value.flatMap { RandomToken.hash(of: $0) }
   }
 
+  /// The fields of the form in the request.
   /// - Throws: `.failure(.formExpired)` for a form that this browser did not get from the gateway.
   func form(_ request: WebRequest) throws(Interruption) -> Parameters {
     guard !sessions.isCrossSite(request), let hash = browserHash(request), let form = request.form,

@@ -1,8 +1,8 @@
 // Redirects from the gateway's own pages to the provider that belongs to the directory. A directory that checks
-// passwords gives a session token, which the provider's authorization endpoint accepts once instead of a session. The
-// gateway redirects the browser there with the authorization request of a normal client, but without a page
-// (`prompt=none`). The browser then has a session at the provider. If the directory checks no passwords, the provider's
-// own page asks for the password. Either way the user has only one identity: the provider's.
+// passwords returns a session token. The provider's authorization endpoint accepts this token once, in place of a
+// session. The gateway redirects the browser to that endpoint with the authorization request of a normal client, but
+// without a page (`prompt=none`). The browser then has a session at the provider. If the directory checks no passwords,
+// the provider's own page asks for the password. Either way the user has only one identity: the provider's.
 
 import EnrollRules
 import EnrollCrypto
@@ -51,8 +51,9 @@ extension SignInStart {
 }
 
 extension GatewaySteps {
-  /// - Throws: `.failure(.invalidRequest)` for a URL that is not in the list: a redirect to any other URL would be an
-  ///   open redirect (RFC 9700 §4.11).
+  /// The URL in the parameter `return_to`; nil if there is no such parameter.
+  /// - Throws: `.failure(.invalidRequest)` for a URL that the settings do not list, because a redirect to such a URL
+  ///   would be an open redirect (RFC 9700 §4.11).
   func returnAddress(_ parameters: Parameters) throws(Interruption) -> String? {
     guard let address = parameters["return_to"] else { return nil }
     guard mayReturn(to: address) else { throw .failure(.invalidRequest) }
