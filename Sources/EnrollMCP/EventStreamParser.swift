@@ -101,8 +101,8 @@ package struct EventStreamParser {
 
 /// Converts a response body to one line of output.
 package enum OneLine {
-  /// Replaces line ends by spaces. The JSON keeps its meaning: line ends are white space between its parts, and its
-  /// strings cannot contain any.
+  /// Replaces line ends by spaces. The JSON keeps its meaning: line ends are white space between the parts of the JSON,
+  /// and JSON strings cannot contain line ends.
   package static func made(of body: inout [UInt8]) {
     for index in body.indices where body[index] == UInt8(ascii: "\n") || body[index] == UInt8(ascii: "\r") {
       body[index] = 0x20

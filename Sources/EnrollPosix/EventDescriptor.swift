@@ -24,7 +24,7 @@ package final class EventDescriptor: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Ends the current wait, or the next one.
+  /// Ends the current wait or, if no thread waits now, the next wait.
   package func wake() { enroll_posix_raise_event(descriptor) }
 
   /// Clears earlier wake-ups, so that the next wait blocks. Check the condition of the wait after this call,

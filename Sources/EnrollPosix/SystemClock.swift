@@ -36,7 +36,7 @@ public final class SystemClock: Clock {
     }
   }
 
-  /// Nanoseconds of the clock that threads wait by. It stops during suspend and is never set.
+  /// Nanoseconds of the clock by which threads wait. This clock stops during suspend, and is never set.
   package static func monotonic() -> Int64 { read(enroll_posix_waiting_clock) }
 
   /// Nanoseconds since 1970 by the system's date, to compare with the times of files. Ignores an injected clock.

@@ -6,7 +6,7 @@ public import EnrollCrypto
 import EnrollHost
 import EnrollPosix
 
-/// Keeps secrets as long as the object exists.
+/// Keeps its secrets in memory while the object exists.
 public final class FakeSecretStore: SecretStore {
   private struct State {
     var items: [String: Secret] = [:]

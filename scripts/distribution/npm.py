@@ -19,8 +19,8 @@ def cordova(out):
 
 
 def node(out):
-    """Makes the package for Node.js with bindings/node/pack. It contains the daemon of each target that is
-    built."""
+    """Makes the package for Node.js with bindings/node/pack. The package contains the daemon of each target
+    that is built."""
     with tempfile.TemporaryDirectory() as folder:
         run(TOP / "bindings/node/pack", folder)
         return [Path(shutil.copy(path, out)) for path in sorted(Path(folder).iterdir())]

@@ -92,7 +92,8 @@ class Manifest:
         return self.types[self.name(schema)] if "$ref" in schema else schema
 
     def about(self, schema):
-        """The description of a member. If the member has no description: that of its type, or of a list's elements."""
+        """The description of a member. If the member has none, the result is the description of its type, or
+        of its elements if it is a list."""
         if schema.get("description"):
             return schema["description"]
         whole = self.whole(schema)

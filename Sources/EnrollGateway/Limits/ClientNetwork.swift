@@ -8,7 +8,7 @@ enum ClientNetwork {
   /// - Returns: an IPv4 address unchanged; the first 64 bits of an IPv6 address, always in the same spelling.
   static func text(of address: String) -> String {
     guard address.utf8.contains(0x3A) else { return address }
-    // An IPv4 address inside an IPv6 address is not in the first 64 bits, so it is not needed here.
+    // If the IPv6 address ends with an IPv4 address, that part is after the first 64 bits, so it is not parsed here.
     let groups = address.utf8.split(separator: 0x3A, omittingEmptySubsequences: false).map { Substring($0) }
     var first: [String] = []
     for (place, group) in groups.enumerated() {

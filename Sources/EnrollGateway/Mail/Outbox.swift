@@ -35,8 +35,8 @@ public final class Outbox: Mailer {
   private let onQueued: @Sendable () -> Void
   private let metrics: GatewayMetrics?
 
-  /// How many seconds an e-mail belongs to the replica that has taken it: no other replica sends the e-mail in that
-  /// time.
+  /// How long an e-mail belongs to the replica that has taken it, in seconds. Until then no other replica sends the
+  /// e-mail.
   public static let leaseSeconds: Int64 = 120
   /// Notices expire after this time.
   static let noticeSeconds: Int64 = 3 * 86_400

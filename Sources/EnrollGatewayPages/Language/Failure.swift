@@ -38,7 +38,8 @@ public enum Failure: String, Sendable, CaseIterable {
   case accountLocked
   /// The password is right, but the directory requires a step that the gateway's pages do not have.
   case stepMissing
-  /// The provider authenticated a user who may not use the product: another domain, or sign-up is closed.
+  /// The provider authenticated a user who is not allowed to use the product: the user's domain is not allowed, or
+  /// sign-up is closed.
   case notAllowed
   /// It is unknown whether the store saved the sign-in.
   case outcomeUnknown

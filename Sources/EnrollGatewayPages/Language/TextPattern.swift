@@ -85,7 +85,7 @@ extension HTML {
     }
   }
 
-  /// Writes a text from outside, such as a name, an address or a device. It is isolated if necessary.
+  /// Writes a text from outside, such as a name, an address or a device. The text is isolated if necessary.
   mutating func isolated(_ value: String, always: Bool) {
     if always || value.utf8.contains(where: { $0 >= 0x80 }) {
       element(.bdi, text: value)

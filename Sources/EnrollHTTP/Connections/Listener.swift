@@ -6,7 +6,7 @@ import CEvent
 import CPosix
 import EnrollPosix
 
-/// The listener of one address. It belongs to the thread of its loop.
+/// The listener of one address. Only the thread of its event loop may use it.
 final class Listener {
   let port: Int
   /// True while the listener accepts nothing after accept(2) failed, for example because no file descriptor was free.

@@ -186,13 +186,15 @@ extension Client {
     }
     onLine(DetachedLine.ended(result).json)
     guard engine.renewedTokens.hasUnsaved else { return }
-    // No other process waits for this process any more, so it may use all of its time to save the tokens.
+    // No other process waits for this process any more, so this process may use all of its remaining time to save the
+    // tokens.
     UnsavedTokens.shared.add(engine, at: location)
     let end = SystemClock.now().advanced(bySeconds: Self.storingSeconds)
     _ = UnsavedTokens.shared.wait(for: engine, until: end, phases.abandoned)
   }
 
-  /// How long this process keeps trying to save the tokens. It may run for 300 seconds in all (``DetachedProcess``).
+  /// How long this process keeps trying to save the tokens. The process may run for 300 seconds in all
+  /// (``DetachedProcess``).
   private static var storingSeconds: Int64 { 200 }
 
   private func execute(

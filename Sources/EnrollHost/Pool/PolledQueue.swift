@@ -13,7 +13,8 @@ public final class PolledQueue: @unchecked Sendable {
   private let exclusion = Mutex()
   private let origin = ForkGuard()
   private var waiting = JobList()
-  /// The thread that runs jobs now. It may call ``dispatch()`` again from a job, because event loops can be nested.
+  /// The thread that runs jobs now. This thread may call ``dispatch()`` again from a job, because event loops can be
+  /// nested.
   private var runner: UInt?
   private var isRetired = false
   /// The threads that run the jobs of a retired queue.

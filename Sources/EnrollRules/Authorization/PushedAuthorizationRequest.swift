@@ -63,7 +63,7 @@ public struct PushedAuthorizationResponse: Equatable, Sendable {
   /// The longest `request_uri`, in bytes.
   static let maximumBytes = 2048
 
-  /// The identifier of the pushed request. It works once.
+  /// The identifier of the pushed request. It can be used once.
   public var requestURI: String
   /// How long the provider keeps the request; nil if the provider does not say.
   public var lifetimeSeconds: Int64?

@@ -1,7 +1,7 @@
-// One attempt to get tokens, from the URL that the host gets until the redirect is settled. It is stored, so that the
-// process that receives the redirect need not be the process that began the transaction (R7, R12). This record has
-// the members that every transaction has; `flow` has the kind, the step that the transaction waits for, and the data
-// of that step.
+// One attempt to get tokens, from the URL that the host gets until the redirect is settled. The record of the attempt
+// is stored, because the process that receives the redirect may not be the process that began the transaction (R7,
+// R12). This record has the members that every transaction has; `flow` has the kind, the step that the transaction
+// waits for, and the data of that step.
 
 /// A pending or settled transaction. Its secrets are used once.
 public struct TransactionRecord: Equatable, Sendable {

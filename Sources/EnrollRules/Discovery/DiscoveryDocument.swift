@@ -93,7 +93,8 @@ struct DiscoveryDocument {
     return text
   }
 
-  /// An endpoint that a sign-in does not need. If it cannot be used, the result is nil and ``unusable`` has the reason.
+  /// An endpoint that a sign-in does not need. If the endpoint cannot be used, the result is nil and ``unusable`` has
+  /// the reason.
   mutating func optionalEndpoint(_ name: String) -> String? {
     do throws(EnrollError) {
       return try endpointIfPresent(name)
@@ -103,7 +104,7 @@ struct DiscoveryDocument {
     }
   }
 
-  /// Like ``texts(_:)``, for a member that a sign-in does not need. If it cannot be used, the result is nil and
+  /// The texts of a member that a sign-in does not need. If the member cannot be used, the result is nil and
   /// ``unusable`` has the reason.
   mutating func optionalTexts(_ name: String) -> [String]? {
     do throws(EnrollError) {

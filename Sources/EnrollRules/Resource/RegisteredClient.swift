@@ -5,7 +5,7 @@ public import EnrollCrypto
 package import EnrollJSON
 
 /// The purpose of a registered client. Each resource, redirect URI and server has its own client. A client that was
-/// registered with one set of trust settings is not used with another.
+/// registered with one set of trust settings is not used with different trust settings.
 public struct RegistrationName: Equatable, Hashable, Sendable {
   /// The four arguments of `init` as text, separated by line feeds. No argument contains a line feed.
   public let text: String

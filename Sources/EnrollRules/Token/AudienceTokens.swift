@@ -1,6 +1,5 @@
-// The access tokens of a session in addition to its own: one for each audience that a caller requested. These tokens
-// belong to the session: they are obtained with its refresh token, stored in its record, and deleted together with the
-// session.
+// The additional access tokens of a session: one for each audience that a caller requested. These tokens belong to the
+// session: they are obtained with its refresh token, stored in its record, and deleted together with the session.
 
 public import EnrollCrypto
 

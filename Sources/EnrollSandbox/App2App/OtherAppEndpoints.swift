@@ -1,6 +1,6 @@
 // A registration with another app: the requests `init` and `complete` of the app that registers, and a page that plays
-// the other app. Refused are: an `init` request with data, an artefact of another session, and a session that was used
-// before.
+// the other app. The sandbox refuses an `init` request with data, an artefact of another session, and a session that
+// was used before.
 
 import EnrollJSON
 import Foundation

@@ -21,7 +21,7 @@ struct RenewalProgress: Sendable {
   /// A backoff that could not be stored.
   var backoff: RenewalBackoff? { fields.withLock { $0.backoff } }
 
-  /// The backoff after earlier failures: the stored backoff or, without one, a backoff that could not be stored.
+  /// The backoff after earlier failures: the stored backoff or, if none is stored, a backoff that could not be stored.
   func backoff(with record: AccountRecord?) -> RenewalBackoff? { record?.backoff ?? backoff }
 
   /// Keeps a backoff that could not be stored, so that it delays the next renewal in this process.

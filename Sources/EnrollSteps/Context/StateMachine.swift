@@ -11,7 +11,7 @@ final class StateMachine: Sendable {
     /// While a transaction runs during a session: the session's state from before the transaction, to which the
     /// machine returns after the transaction (flows.md §6).
     var before: RegistrationState?
-    /// The transactions for which the host has seen the confirmation question, since the last answer.
+    /// The transactions for which the host has seen the confirmation question since the last answer to such a question.
     var shown: [TransactionID] = []
 
     /// Records the confirmation question that the host sees in this state. Call this with every state that the host
@@ -44,7 +44,7 @@ final class StateMachine: Sendable {
     fields.withLock { ($0.state, $0.before) }
   }
 
-  /// The transactions for which the host has seen the confirmation question, since the last answer.
+  /// The transactions for which the host has seen the confirmation question since the last answer to such a question.
   var shown: [TransactionID] { fields.withLock { $0.shown } }
 
   /// Forgets the state from before the transaction, because its session has ended: the machine does not return to that

@@ -15,8 +15,8 @@ public final class UserinfoStep: EngineStep {
     self.access = access
   }
 
-  /// The profile of the user who is signed in. If there is no session, it is the profile of the user who is asked to
-  /// confirm. It has the claims of the id_token, or of userinfo if there was no id_token.
+  /// The profile of the user who is signed in. If there is no session, this is the profile of the user who is asked to
+  /// confirm. The profile has the claims of the id_token, or of userinfo if there was no id_token.
   /// - Throws: `.notFound` if there is no profile.
   public func profile() throws(EnrollError) -> JSONObject {
     let record = try store.read(account)

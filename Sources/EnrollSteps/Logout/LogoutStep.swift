@@ -271,8 +271,8 @@ public final class LogoutStep: StateChangingStep {
   /// Processes the redirect that follows a logout: finds the logout by the redirect's `state`, and reports the end of
   /// the logout once. The revocations that waited for the redirect may then be sent
   /// (``OutboxStep/sendOutbox(cancellation:)``).
-  /// - Throws: `.redirectMalformed`; `.unsolicited` if no logout of this account waits for this redirect. Nothing has
-  ///   changed then.
+  /// - Throws: `.redirectMalformed`; `.unsolicited` if no logout of this account waits for this redirect. If this
+  ///   throws, nothing has changed.
   public func finishLogout(_ url: String) throws(EnrollError) {
     let callback = try LogoutCallback(parsing: url, configured: configuration.redirectURI)
     var isOurs = false

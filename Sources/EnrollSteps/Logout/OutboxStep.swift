@@ -58,8 +58,8 @@ public final class OutboxStep: EngineStep {
   }
 
   /// Claims a message for this thread, and reads the message again: its entry may have changed while the message before
-  /// it was sent. While another thread of this process sends the same message, this thread waits: a second copy could
-  /// arrive before the first one takes effect.
+  /// it was sent. While another thread of this process sends the same message, this thread waits, because a second copy
+  /// could arrive before the first copy has an effect.
   /// - Returns: nil if another thread or process has sent the message, or if sending it might sign a user out now.
   private func take(
     _ kept: OutboxEntry, asked: [Secret], cancellation: (any Cancellation)?

@@ -8,7 +8,7 @@ public import EnrollRules
 public enum RenewalPlan: Equatable, Sendable {
   /// No renewal is needed unless the tokens or the state change.
   case nothing
-  /// It is too early, or a failure requires a pause: plan again at that time.
+  /// It is too early, or a failure requires a pause. Plan again at the time `until`.
   case wait(until: Instant)
   /// Call ``RenewalStep/renew(epochs:forced:for:)``; an audience is given only if the renewed tokens for that audience
   /// could not be stored.
@@ -18,8 +18,8 @@ public enum RenewalPlan: Equatable, Sendable {
 extension RenewalStep {
   /// - Parameters:
   ///   - ahead: whether to renew before the token is due.
-  ///   - jitter: one random byte, which stays the same as long as these tokens are used. It spreads the renewals of
-  ///     devices, and of processes that share the tokens, over time.
+  ///   - jitter: one random byte, which stays the same while these tokens are used. The byte spreads over time the
+  ///     renewals of different devices, and of processes that share the tokens.
   /// - Throws: the errors of the store.
   public func planRenewal(ahead: Bool, jitter: UInt8) throws(EnrollError) -> RenewalPlan {
     if let (epoch, audience) = unsavedRenewal() { return .renew(epoch: epoch, for: audience) }

@@ -230,8 +230,8 @@ extension Dialect.Logout {
     case .string("httpsOnly"): returnsState = .httpsOnly
     default: throw DialectError("/logout/returnsState: expected true, false or httpsOnly")
     }
-    // `otherwise` describes the real provider's answer to any other logout request. It is not used, because the fake
-    // always shows an error page.
+    // `otherwise` describes the real provider's answer to any other logout request. The fake does not use this text,
+    // because it always shows an error page.
     _ = try part.text("otherwise")
     needsIDTokenHint = try part.boolean("needsIDTokenHint") ?? false
     try part.end()

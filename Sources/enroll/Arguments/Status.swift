@@ -46,7 +46,7 @@ struct Status: EnrollCommand {
     return status.standing.ending
   }
 
-  /// Shows all accounts. The exit status comes from the first account with a problem.
+  /// Shows all accounts. The exit status is that of the first account with a problem.
   private func performAll(_ session: CommandSession) throws(Failure) -> CommandStatus {
     let list = try AccountList(session, isAboutAll: place.profile == nil && place.config == nil)
     var ending = CommandStatus.done

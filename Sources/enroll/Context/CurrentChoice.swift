@@ -1,5 +1,6 @@
-// The choice of `enroll switch`: an account and its profile. It is one small file in the user's state directory. Only
-// this program uses it, and only if a command names no other profile, account, configuration or store.
+// The choice of `enroll switch`: an account and its profile. The choice is stored in a small file in the user's state
+// directory. Only this program uses the choice, and only if a command names no other profile, account, configuration or
+// store.
 
 import CPosix
 import EnrollHost

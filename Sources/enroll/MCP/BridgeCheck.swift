@@ -1,5 +1,5 @@
-// `enroll mcp --check`: the bridge with this program as its host. It connects, signs in if needed, and reports what the
-// server offers.
+// `enroll mcp --check`: the bridge with this program as its host. The program connects, signs in if needed, and reports
+// what the server offers.
 
 import EnrollHost
 import EnrollJSON

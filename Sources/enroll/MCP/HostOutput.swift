@@ -1,6 +1,6 @@
 // Standard output of the bridge: it gets whole lines, in the order in which they were added, and nothing else. A write
-// to it never blocks. While the host does not read, the bridge stops reading its sockets instead of keeping everything
-// that arrives.
+// never blocks. While the host does not read, the bridge stops reading its sockets instead of keeping everything that
+// arrives.
 
 import CPosix
 

@@ -1,5 +1,5 @@
-// Starts other programs. They get this program's environment, and the usual handling of signals: this program blocks
-// some signals, and ignores SIGPIPE.
+// Starts other programs. They get this program's environment, but the default handling of signals, because this program
+// itself blocks some signals, and ignores SIGPIPE.
 
 import CPosix
 import EnrollPosix

@@ -20,7 +20,8 @@
 #define RUNNING_ON_VALGRIND 0
 #endif
 
-/* As much thread-local memory as some media libraries and language runtimes have. */
+/* The size of this program's thread-local memory: as much as some media libraries and language runtimes
+ * have. */
 #define LOCAL_BYTES (1 << 20)
 static _Thread_local volatile char local[LOCAL_BYTES] = {1};
 

@@ -1,4 +1,5 @@
-"""`enroll setup cargo HOST`: it changes one line of Cargo's configuration, which stays a valid document."""
+"""Tests that `enroll setup cargo HOST` changes one line of Cargo's configuration, which stays a valid
+document."""
 
 import tomllib
 

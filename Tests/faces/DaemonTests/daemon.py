@@ -1,4 +1,5 @@
-"""enrolld as a child process: both framings, concurrent requests, notifications, and the daemon's requests to its host.
+"""Runs enrolld as a child process, with both framings, concurrent requests, notifications, and the daemon's
+requests to its host.
 
 The environment variable `ENROLLD` names the program; without the variable, the debug build is used.
 `Daemon.call` checks every result against the manifest's schema of its command, and every error against the

@@ -1,5 +1,5 @@
-"""A user in front of a simulated browser, which has cookies, follows redirects and sends forms. It also does
-what the only script of the pages does.
+"""A user in front of a simulated browser, which has cookies, follows redirects and sends forms. The browser
+also does what the only script of the pages does.
 
 `Person.open(url)` loads a page; `fill(**fields)` sends its form. Both end at a page, or at a URL that opens
 the app instead of a page (`left`): a redirect or a link to the app.

@@ -1,4 +1,5 @@
-"""`make release` continues if everything agrees, and names everything that does not. It runs in a temporary clone."""
+"""Tests that `make release` continues if everything agrees, and names everything that does not agree. The
+release runs in a temporary clone."""
 
 import os
 import re

@@ -1,6 +1,6 @@
-// `/register`: the user enters an address, and an e-mail goes to it. The page does not reveal whether the address has
-// an account: the answer and the gateway's work are the same in both cases, and no answer waits for a mail server.
-// E-mail for a user of the directory goes to the address in the directory, never to the address that was typed.
+// `/register`: the user enters an address, and gets an e-mail at this address. The page does not reveal whether the
+// address has an account: the answer and the gateway's work are the same in both cases, and no answer waits for a mail
+// server. E-mail for a user of the directory goes to the address in the directory, never to the address that was typed.
 
 import EnrollRules
 import EnrollCrypto

@@ -1,6 +1,6 @@
 // `POST /v1/auth/{provider}/backchannel-logout`: a provider reports that a user has signed out there, or was signed out (OpenID
-// Connect Back-Channel Logout 1.0 §2.5 to §2.8). The sessions that began with that sign-in end at once, in browsers and apps,
-// and so do codes that no app has redeemed. A repeated token is refused.
+// Connect Back-Channel Logout 1.0 §2.5 to §2.8). The gateway's sessions that began with the user's sign-in at the
+// provider end at once, in browsers and apps. So do codes that no app has redeemed. A repeated token is refused.
 
 import EnrollRules
 import EnrollSteps

@@ -11,8 +11,8 @@ import EnrollJSON
 
 extension Target {
   static let store = [
-    // An input is a list of changes to a good file: two bytes for the position, and one with the bits to flip
-    // there.
+    // An input is a list of changes to a good file: two bytes for the position, and one byte with the bits to flip at
+    // that position.
     Target("sealed-file") { input in
       var file = Sample.sealedFile
       for at in stride(from: 0, to: input.count - 2, by: 3) {

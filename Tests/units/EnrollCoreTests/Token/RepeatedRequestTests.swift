@@ -35,7 +35,7 @@ extension ClientSecretTests {
     expect(bench.provider.count(.token) - before, is: 2)
   }
 
-  /// The server's refusals, one after the other, each with a new nonce; and how often the code is sent.
+  /// The server's refusals in their order, each with a new nonce, and the number of times that the code is sent.
   static let demands: [([String], Int)] = [
     (["use_dpop_nonce", "invalid_client"], 3), (["invalid_client", "use_dpop_nonce"], 3),
     (["use_dpop_nonce"], 2), (["invalid_client"], 2),

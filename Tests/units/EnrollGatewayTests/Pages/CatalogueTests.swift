@@ -56,7 +56,7 @@ import Testing
     for month in [8, 10, 11] { #expect(shown.contains("⟦month \(month)⟧")) }
   }
 
-  /// A language in which each text is its own key.
+  /// A catalogue in which each text is the name of its key.
   static func marked() -> [UInt8] {
     func text(_ key: TextKey) -> JSON {
       .string("⟦\(key.path)⟧" + key.placeholders.map(\.rawValue).sorted().map { " {\($0)}" }.joined())

@@ -6,7 +6,7 @@ import EnrollPosix
 import Foundation
 import Testing
 
-/// Answers from an actor: one request after the other, on other threads.
+/// An actor that answers one request after the other, on threads that are not the server's.
 private actor Counter {
   private var count = 0
 

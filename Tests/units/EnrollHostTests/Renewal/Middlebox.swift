@@ -1,4 +1,5 @@
-// A provider on the network, and a middlebox in front of it, which answers instead of the provider when a test says so.
+// A provider on the network, and a middlebox in front of it, which answers instead of the provider when a test sets an
+// answer.
 
 @testable import EnrollPosix
 import EnrollRules

@@ -1,4 +1,5 @@
-// Tests of the files that the store refuses to use, each with an error of its own. The store must delete nothing.
+// Tests of the files that the store refuses to use. The store reports a different error for each kind of file, and must
+// delete nothing.
 
 @testable import EnrollPosix
 @testable import EnrollStore
