@@ -6,7 +6,7 @@ import COpenSSL
 public struct CryptoError: Error, Equatable, Sendable {
   /// The closed set of reasons.
   public enum Reason: Sendable {
-    /// The text was sealed with another key, nonce or context, or was changed.
+    /// The text was sealed with another key, nonce or associated data, or was changed.
     case authentication
     /// The key is malformed, too weak, or of another kind than the operation needs.
     case key

@@ -5,7 +5,8 @@
 import CPosix
 import EnrollPosix
 
-// This call must come before any descriptor is opened: if standard output is closed, no file may get its number.
+// This call must come before any descriptor is opened. Otherwise, if standard output is closed, a file could get its
+// number.
 enroll_posix_open_missing_streams()
 OtherProgram.noteStart()
 // SIGPIPE is ignored, so that a reader that closes the pipe does not end this program. Until the command runs, other

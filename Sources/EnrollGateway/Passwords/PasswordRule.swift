@@ -7,7 +7,8 @@ import EnrollGatewayPages
 
 enum PasswordRule {
   static let shortest = 15
-  /// The limit in bytes of UTF-8. NIST requires at least 64 characters to be accepted; the limit bounds the size of a request.
+  /// The maximum length of a password, in bytes of UTF-8, which limits the size of a request. NIST requires that 64
+  /// characters are accepted.
   static let longest = 1_024
 
   /// Why the password is refused; nil if it is accepted.
@@ -58,7 +59,7 @@ enum PasswordRule {
 
   /// Removes the ASCII characters that are neither letters nor digits, because they do not make a common
   /// password stronger.
-  /// - Parameter text: in lower case.
+  /// - Parameter text: the password in lower case.
   private static func significant(_ text: [UInt32]) -> [UInt32] {
     text.filter { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 >= 0x80 }
   }

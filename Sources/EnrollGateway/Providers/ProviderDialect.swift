@@ -1,5 +1,5 @@
-// A provider's requirements for a server beyond OAuth and OpenID Connect, as data. The defaults describe a
-// standard provider.
+// Data about a provider: its requirements for a server that are not part of OAuth and OpenID Connect. The defaults
+// describe a standard provider.
 
 package import EnrollRules
 

@@ -6,9 +6,9 @@
 import EnrollRules
 import EnrollSteps
 
-/// The names of the cookies of the sign-ins whose code was sent.
+/// The sign-ins whose code was sent, each by the name of its cookie.
 final class FinishedAttempts: Sendable {
-  /// The names in `earlier` are older than the names in `current`. A whole set of names is dropped at a time.
+  /// The names in `earlier` are older than the names in `current`. All names in `earlier` are dropped together.
   private struct Sets {
     var began = Instant(nanoseconds: .min)
     var current: Set<String> = []

@@ -4,7 +4,7 @@ import EnrollHTTP
 
 extension Limits {
   /// Counts a request, and throws if the request exceeds the limit.
-  /// - Throws: `.limited`: 429 with `Retry-After` (RFC 6585 §4).
+  /// - Throws: `.limited`, which is answered by 429 with `Retry-After` (RFC 6585 §4).
   func count(_ kind: LimitKind, _ key: LimitKey) throws(Interruption) {
     guard case .refused(let seconds) = take(kind, key: key) else { return }
     throw .limited(retryAfterSeconds: seconds)

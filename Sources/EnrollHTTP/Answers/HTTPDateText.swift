@@ -7,8 +7,8 @@ enum HTTPDateText {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// - Parameter seconds: since 1970. A time before 1970 or after 9999 is written as the first or the last second of that
-  ///   range.
+  /// - Parameter seconds: the time in seconds since 1970. A time before 1970 or after 9999 is written as the first or
+  ///   the last second of that range.
   static func write(_ seconds: Int64) -> String {
     let seconds = min(max(seconds, 0), 253_402_300_799)
     let day = Int(seconds / 86_400)

@@ -29,7 +29,8 @@ final class Listener {
     let made = withUnsafeMutablePointer(to: &place) { place in
       place.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic -> OpaquePointer? in
         guard evutil_parse_sockaddr_port(address, generic, &size) == 0 else { return nil }
-        // This is correct for IPv4, too: the port is at the same offset in addresses of both families.
+        // Setting the port in this way is correct for IPv4, too, because the port is at the same offset in both
+        // families of addresses.
         place.pointee.sin6_port = UInt16(truncatingIfNeeded: port).bigEndian
         // The listener has no callback yet, and accepts nothing until it has one.
         return evconnlistener_new_bind(loop.base, nil, nil, flags, 1_024, generic, size)

@@ -22,7 +22,7 @@ final class OutboxSender: Sendable {
   /// ended.
   private static let pauseSeconds: Int64 = 60
 
-  /// Ends a running send. Unsent messages stay in the outbox for the next process.
+  /// The flag that ends a run of the sender. Unsent messages stay in the outbox for the next process.
   let ending: CancellationFlag
   private let closing: CancellationFlag
   private let run = Guarded(Run(), by: Mutex())

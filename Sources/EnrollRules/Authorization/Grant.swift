@@ -30,7 +30,7 @@ package struct Grant {
 
   /// Whether a response without an id_token is refused. An id_token can only be required after an authorize request
   /// (OpenID Connect Core §3.1.3.3): RFC 8628 does not promise an id_token for a device code, whatever scopes are
-  /// granted, and nothing promises one for a one-time code.
+  /// granted, and no specification promises an id_token for a one-time code.
   package var requiresIDToken: Bool { transaction.asksForIDToken && request != nil }
 
   /// Whether the id_token, verified or not, shows by its `nonce`, `iss`, `aud` or `azp` that the response was made for

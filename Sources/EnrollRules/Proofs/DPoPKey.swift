@@ -1,5 +1,5 @@
 // The key to which a session's tokens are bound (RFC 9449 §4, RFC 7638): ES256 only. The key is made together with its
-// transaction, and stored, sealed, first with the transaction and then with the tokens. Only this library signs with
+// transaction. It is stored sealed, first with the transaction, and later with the tokens. Only this library signs with
 // the key. This file also has the token types that a response may have (RFC 9449 §5, RFC 6749 §7.1: a client must not
 // use a type that it does not understand).
 

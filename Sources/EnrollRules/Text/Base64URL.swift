@@ -153,6 +153,7 @@ public enum Base64URL {
       word = Self.sum(values, distance)
     }
 
+    /// Decodes the eight characters.
     /// - Returns: 48 bits, and a number that is 0 if every character is in the alphabet.
     @inline(__always)
     func decoded() -> (group: UInt64, unknown: UInt64) {

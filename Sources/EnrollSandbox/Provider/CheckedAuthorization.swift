@@ -1,6 +1,6 @@
 // An authorization request, parsed and checked (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1). A
-// request is refused if it is for a flow other than the code flow, has no challenge or a `plain` one, or repeats a
-// parameter.
+// request is refused if it is for a flow other than the code flow, has no code challenge or a challenge with the method
+// `plain`, or repeats a parameter.
 
 /// A checked request of a client.
 struct CheckedAuthorization: Sendable, Equatable {

@@ -109,7 +109,7 @@ final class ConclusionStep: StateChangingStep {
   /// open again.
   func beginExchange(of transaction: TransactionRecord) throws(EnrollError) {
     let identity = try store.identity()
-    // A full disk is detected here, before the code is sent. The transaction then stays open.
+    // A full disk is detected here, before the code is sent, so that the transaction stays open.
     try store.requireSpace(account)
     exchangeStore.withLock { $0 = identity }
     try markExchanging(transaction)

@@ -41,6 +41,7 @@ struct RenewalProgress: Sendable {
   /// Whether this process renewed the tokens of this epoch.
   func hasRenewed(_ epoch: UInt64) -> Bool { fields.withLock { $0.renewedEpoch == epoch } }
 
+  /// Notes the code of a renewal failure that is about to be reported.
   /// - Returns: false if the previous failure had the same code. Such a failure is not reported again.
   func noteFailure(_ code: EnrollError.Code) -> Bool {
     fields.withLock { fields in

@@ -242,8 +242,8 @@ public final class LogoutStep: StateChangingStep {
   private func endSessionRequest(
     of tokens: TokenSet, metadata: ProviderMetadata?, _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> EndSessionRequest? {
-    // A hint that the provider cannot verify is not sent: the provider would show an error page, and its session would
-    // continue.
+    // A hint that the provider cannot verify is not sent: the provider would show an error page, and the provider's
+    // session would continue.
     let hint = tokens.idToken.flatMap { token in
       metadata == nil || provider.mayHaveKey(of: token, cancellation: cancellation) ? token : nil
     }

@@ -214,8 +214,8 @@ extension OutboxEntry.Delivery {
 }
 
 extension OutboxEntry {
-  /// The number of failures from which on EnrollKit pauses before the next attempt, even if the server did not ask for
-  /// a pause.
+  /// After this number of failures, EnrollKit pauses before the next attempt, even if the server did not ask for a
+  /// pause.
   private static var failuresWithoutPause: Int { 4 }
 
   /// Whether the entry's pause has not ended yet.

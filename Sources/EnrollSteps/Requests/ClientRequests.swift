@@ -4,7 +4,7 @@
 import EnrollCrypto
 package import EnrollRules
 
-/// Sends requests of the client, with its authentication and with proofs.
+/// Sends requests of the client, with the client's authentication and with DPoP proofs.
 public final class ClientRequests: EngineStep {
   let context: EngineContext
   let nonces: NonceCache

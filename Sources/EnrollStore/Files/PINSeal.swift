@@ -10,8 +10,8 @@ enum PINSeal {
   private static let saltCount = 32
   private static let blockSize: UInt32 = 8
   private static let parallelism: UInt32 = 1
-  /// The accepted costs: the logarithm of scrypt's N to the base 2. EnrollKit writes no cost outside this range; 2^18
-  /// needs 256 MiB.
+  /// The accepted costs. A cost is the base-2 logarithm of scrypt's N. EnrollKit writes no cost outside this range;
+  /// 2^18 needs 256 MiB.
   private static let costs: ClosedRange<Int64> = 14...18
 
   /// A new key for an account.

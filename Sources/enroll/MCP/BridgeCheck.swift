@@ -31,7 +31,7 @@ struct BridgeCheck {
 
   private static let mostPages = 1_000
 
-  /// The names of the tools, of all pages (MCP 2025-11-25, Pagination).
+  /// The names of all tools, from all pages of the server's list (MCP 2025-11-25, Pagination).
   private func tools() throws(Failure) -> [String] {
     var names: [String] = []
     var params = JSON.object([])

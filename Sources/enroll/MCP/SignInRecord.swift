@@ -1,4 +1,5 @@
-// The record of a sign-in: the lines of JSON that `enroll login` prints, and what other processes read out of them.
+// The record of a sign-in: the lines of JSON that `enroll login` prints, and the data that other processes read from
+// these lines.
 
 import EnrollJSON
 import EnrollRules

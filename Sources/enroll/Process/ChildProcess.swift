@@ -8,7 +8,7 @@ enum ChildProcess {
   /// - Parameters:
   ///   - words: the program, which is searched in PATH, and its arguments.
   ///   - hasOwnGroup: whether Ctrl-C at the terminal does not reach the program.
-  ///   - setFiles: sets the program's standard streams. Streams that it does not set are this program's.
+  ///   - setFiles: sets the program's standard streams. The other streams are those of this program.
   /// - Returns: nil if the program cannot be started.
   static func start(
     _ words: [String], hasOwnGroup: Bool = false, setFiles: (inout posix_spawn_file_actions_t) -> Void

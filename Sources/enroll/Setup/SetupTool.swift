@@ -26,7 +26,7 @@ struct SetupTool: Sendable {
 /// The host and the token's options, for the lines that `enroll setup` writes.
 struct SetupRequest {
   let host: NamedHost
-  /// Options of `enroll credential` and `enroll token`: context, resource.
+  /// The options of `enroll credential` and `enroll token` that name the context and the resource.
   let options: [String]
   let username: String?
   let resource: String?

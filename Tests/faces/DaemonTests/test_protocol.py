@@ -134,8 +134,8 @@ class Errors(Conversation):
 
     @staticmethod
     def codes(name):
-        """The accepted error codes for a file of the published tests. A file with valid JSON (y) is still not a
-        request. A file that a parser may accept or refuse (i) may get either code."""
+        """The accepted error codes for a file of the published tests. A file `y_…` has valid JSON, which is
+        still not a request. A file `i_…`, which a parser may accept or refuse, may get either code."""
         if name in ("y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json",
                     "y_object_escaped_null_in_key.json"):
             return (-32700,)  # R37 is stricter.

@@ -1,4 +1,4 @@
-// The driver's JSON: the manifest's names, for the commands that the tests use.
+// Converts between the types of the library and JSON with the manifest's names, for the commands that the tests use.
 
 import EnrollKit
 import Foundation

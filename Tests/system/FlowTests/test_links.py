@@ -91,7 +91,8 @@ class EmailLinks:
         self.assertNotEqual(next_step["transaction"], begun["transaction"])
         self.set_password(person, url)
         self.assertHistory("carol@example.com", "STAGED", "PROVISIONED", "ACTIVE")
-        # The paths of the hosted page, of the gateway's own sign-in at the provider, and of the request that waited.
+        # The browser visited the hosted page, the callback of the gateway's own sign-in at the provider, and
+        # the authorize request that had waited.
         for path in ("/login/login.htm", "/oauth/authorization-code/callback", "/authorize"):
             self.assertIn(path, person.seen)
         state = client.call("url.handle", url=self.allow(person))

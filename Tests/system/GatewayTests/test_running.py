@@ -410,7 +410,7 @@ class Running(unittest.TestCase):
         self.assertEqual([answer.status for answer in answers], [303] * 32)
         winners = [browser for browser in browsers if "__Host-enroll" in browser.cookies]
         self.assertEqual(len(winners), 1)
-        # All requests come from one browser: whichever answer the browser follows, it already has the session's cookie.
+        # The 32 requests represent one browser, which has the session's cookie, whichever answer it follows.
         for answer in answers:
             target = answer.location
             while target != "/account":

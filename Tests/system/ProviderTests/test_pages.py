@@ -179,7 +179,8 @@ class Pages(unittest.TestCase):
     def registering(self, tab):
         """Plays a registration at the gateway, from the hosted login page to the return to the app."""
         self.sandbox.control("gateway", use=True)
-        # The hosted page's script leaves the page at once, so it is blocked while the page is checked.
+        # The hosted page's script leaves the page at once, so the script is blocked while the page is
+        # checked.
         tab.page.route("**/login/login.htm?*", self.without_script)
         tab.open(self.url(hop(self.authorize()).headers["Location"])).shows("hostedLogin", "One moment")
         tab.page.unroute("**/login/login.htm?*")

@@ -89,7 +89,8 @@ struct EmailSteps: GatewaySteps {
     }
   }
 
-  /// - Returns: the link that has this token, and the hash of the token.
+  /// Finds the link that has this token, and that can still be used.
+  /// - Returns: the link, and the hash of the token.
   /// - Throws: `.failure` if the link is unknown, expired or used.
   func live(
     _ token: String, _ purpose: NewMailLink.Purpose
@@ -121,7 +122,7 @@ extension FieldError {
 
 extension EmailSteps {
   /// The page after an e-mail was requested.
-  /// - Parameter form: the path of the form; the page links to it, and the link keeps the destination.
+  /// - Parameter form: the path of the form, to which the page has a link; the link keeps the destination.
   func emailSent(
     _ purpose: EmailSentPage.Purpose, again form: String, for request: WebRequest
   ) throws(Interruption) -> WebResponse {

@@ -12,7 +12,7 @@ struct VisitorForms: GatewaySteps {
   let sessions: GatewaySessions
   let starts: SignInStart
 
-  /// The destination in a URL: sealed, or in the parameters `clientId`, `fromURI` and `return_to`.
+  /// The destination that a URL contains, either sealed, or in the parameters `clientId`, `fromURI` and `return_to`.
   func destination(_ parameters: Parameters) throws(Interruption) -> SignInDestination {
     if let destination = try sealedDestination(parameters) { return destination }
     let client = parameters["clientId"] ?? parameters["client_id"]
