@@ -7,8 +7,8 @@ import EnrollGatewayPages
 
 enum PasswordRule {
   static let shortest = 15
-  /// The maximum length of a password, in bytes of UTF-8, which limits the size of a request. NIST requires that 64
-  /// characters are accepted.
+  /// The maximum length of a password, in bytes of UTF-8, which limits the size of a request. NIST requires that
+  /// passwords of 64 characters are accepted.
   static let longest = 1_024
 
   /// Why the password is refused; nil if it is accepted.

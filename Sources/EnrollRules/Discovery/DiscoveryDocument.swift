@@ -104,7 +104,7 @@ struct DiscoveryDocument {
     }
   }
 
-  /// The texts of a member that a sign-in does not need. If the member cannot be used, the result is nil and
+  /// Like ``texts(_:)``, for a member that a sign-in does not need. If the member cannot be used, the result is nil and
   /// ``unusable`` has the reason.
   mutating func optionalTexts(_ name: String) -> [String]? {
     do throws(EnrollError) {
