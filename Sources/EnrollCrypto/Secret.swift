@@ -4,7 +4,7 @@
 
 import COpenSSL
 
-/// A token, key or verifier. It owns its memory, and wipes it at the end.
+/// A token, key or verifier. It owns its memory, and wipes the memory when the last reference ends.
 public final class Secret: @unchecked Sendable, Equatable {
   // Unchecked: the memory is written once, in init, and only read afterwards.
   private let storage: UnsafeMutableRawBufferPointer
@@ -65,7 +65,7 @@ public final class Secret: @unchecked Sendable, Equatable {
     try body(unsafeBytes)
   }
 
-  /// The bytes in place, for a caller that keeps this secret alive while it uses them.
+  /// The bytes themselves, not a copy, for a caller that keeps this secret alive while it uses them.
   public var unsafeBytes: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(storage)[..<count])
   }

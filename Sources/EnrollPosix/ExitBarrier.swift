@@ -76,7 +76,7 @@ public enum ExitBarrier {
     return true
   }
 
-  /// - Returns: false if the thread must ``blockUntilExit()``, after it has released the mutex of its wait.
+  /// - Returns: false if the thread must call ``blockUntilExit()`` after it has released the mutex of its wait.
   static func endWait() -> Bool {
     running.add(1, ordering: .sequentiallyConsistent)
     guard isExiting else { return true }
@@ -89,6 +89,6 @@ public enum ExitBarrier {
     while true { pause() }
   }
 
-  /// Resets the count in a forked child, in which its parent's threads do not exist.
+  /// Sets the count to zero in a forked child, in which the parent's threads do not exist.
   static func forgetThreads() { running.store(0, ordering: .sequentiallyConsistent) }
 }

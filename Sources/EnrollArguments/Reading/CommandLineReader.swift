@@ -93,7 +93,8 @@ struct CommandLineReader {
   }
 }
 
-/// The user's words in an error message: limited in length, and without control characters for a terminal.
+/// The user's words in an error message: limited in length, and without control characters, which a terminal would
+/// obey.
 enum Given {
   static func text(_ word: String) -> String { PrintableText.bounded(word, maximumBytes: 64) }
 

@@ -1,5 +1,5 @@
-// A list of named values for OpenSSL's providers (`OSSL_PARAM`). The list owns copies of the values, because OpenSSL
-// keeps only pointers, and wipes the copies, because some are keys.
+// A list of named values for OpenSSL's providers (`OSSL_PARAM`). OpenSSL keeps only pointers, so the list owns copies
+// of the values. The list wipes the copies at its end, because some are keys.
 
 import COpenSSL
 
@@ -29,7 +29,7 @@ final class OpenSSLParameters {
     append(name, type: OSSL_PARAM_OCTET_STRING, copy, count: octets.count)
   }
 
-  /// Adds an unsigned integer, which is given as big-endian bytes, in the machine's byte order, as OpenSSL expects it.
+  /// Adds an unsigned integer. `number` has its big-endian bytes; OpenSSL gets the bytes in the machine's order.
   func add(_ name: StaticString, number: [UInt8]) {
     let native = 1.littleEndian == 1 ? [UInt8](number.reversed()) : number
     let copy = native.withUnsafeBytes { own($0) }

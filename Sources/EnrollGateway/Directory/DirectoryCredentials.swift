@@ -39,7 +39,7 @@ public final class DirectoryCredentials: Sendable {
   private let kind: Kind
   private let kept: Guarded<Kept?>
 
-  /// A token is no longer used from this many seconds before its expiry.
+  /// How many seconds before a token's expiry the gateway stops using the token.
   private static let graceSeconds: Int64 = 30
 
   public init(_ kind: Kind, lock: any Lock) {

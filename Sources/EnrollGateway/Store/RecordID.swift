@@ -14,7 +14,7 @@ public struct RecordID<Kind>: Sendable, Hashable, CustomStringConvertible {
 
   static var randomByteCount: Int { 10 }
 
-  /// A new UUID of version 7 (RFC 9562 §5.7), which begins with the time: new rows are at the end of an index.
+  /// A new UUID of version 7 (RFC 9562 §5.7), which begins with the time, so that new rows go to the end of an index.
   /// - Parameter random: ``randomByteCount`` bytes.
   init(at now: UnixTime, random: [UInt8]) {
     let milliseconds = UInt64(clamping: now.seconds).multipliedReportingOverflow(by: 1000).partialValue
@@ -79,7 +79,7 @@ public struct RecordID<Kind>: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// The kinds of records. They have no values: they only tell the ids apart.
+/// The kinds of records. These types have no values: they only make the id of each kind a type of its own.
 public enum RecordKind {
   public enum ForAccount {}
   public enum ForSession {}

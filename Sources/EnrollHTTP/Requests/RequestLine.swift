@@ -117,7 +117,7 @@ enum HeaderGrammar {
     !name.isEmpty && name.utf8.allSatisfy { isToken($0) }
   }
 
-  /// Whether the value has no control character, or only tabs.
+  /// Whether the value has no control character except tabs.
   static func isValue(_ value: String) -> Bool {
     value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
   }

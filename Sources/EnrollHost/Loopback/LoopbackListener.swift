@@ -3,7 +3,7 @@
 // requests to the port. So the listener accepts only a GET of exactly the configured path with the configured Host;
 // after DNS rebinding the Host is another name. A URL that the caller's handler declines changes nothing (R6). The
 // answer to an accepted request is a redirect to the path without the query, so that the code leaves the address bar
-// and the history. The page is shown there.
+// and the history. The listener shows the page at that path.
 
 import CPosix
 public import EnrollRules
@@ -13,8 +13,8 @@ import EnrollPosix
 /// Waits for the browser's redirect. Belongs to this process: it ends with the process, and does not work in a forked
 /// child.
 public final class LoopbackListener: @unchecked Sendable {
-  // Unchecked: `connections` is only touched by the thread inside `wait`, or by the thread that closes; `state` says
-  // which.
+  // Unchecked: `connections` is only touched by the thread inside `wait`, or by the thread that closes the listener;
+  // `state` says which thread it is.
   private enum Phase { case idle, waiting, closing, closed }
 
   private struct State {
@@ -185,7 +185,7 @@ extension LoopbackListener {
 
   /// Waits until a socket is ready or the time is over.
   /// - Parameter atMost: the timeout in milliseconds; nil to compute it from the clock.
-  /// - Throws: `.busy` if the system refuses the wait, for lack of memory or by a sandbox's filter.
+  /// - Throws: `.busy` if the system refuses the wait, because of a lack of memory or a sandbox's filter.
   private func poll(
     _ sockets: [Int32], now: Instant, deadline: Instant, atMost: Int32? = nil
   ) throws(EnrollError) -> Ready {
@@ -196,7 +196,7 @@ extension LoopbackListener {
       descriptors.append(pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0))
       until = min(until, connection.deadline)
     }
-    // The timeout is rounded up, so that the time has passed when poll returns.
+    // The timeout is rounded up, so that poll never returns too early.
     let milliseconds = atMost ?? Int32(clamping: max(0, until.since(now)) / 1_000_000 + 1)
     let outcome = ExitBarrier.allowingExit {
       CPosix.poll(&descriptors, nfds_t(descriptors.count), milliseconds)

@@ -75,8 +75,8 @@ enum LoopbackResponse {
       returnPage)
   }
 
-  /// The answer to a preflight request, which a browser sends before it lets a page of the Internet send its
-  /// user to this machine (Private Network Access §3.3).
+  /// The answer to a preflight request, which a browser sends before it lets a web page from the Internet send the user
+  /// to this machine (Private Network Access §3.3).
   private static var preflight: [UInt8] {
     let text =
       "HTTP/1.1 204 \(reason(204))\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Allow-Private-Network: true\r\n"

@@ -53,7 +53,8 @@ extension KeptDocument {
 }
 
 extension KeptDocument? {
-  /// Records the response to `request`. Its status is 200, or 304 if the kept document is still current.
+  /// Records the response to `request`. The status of the response is 200, or 304 if the kept document is still
+  /// current.
   package mutating func note(_ response: HTTPResponse, to request: HTTPRequest, at moment: Moment) {
     let freshness = Expiry(lifetimeSeconds: CacheControl.keptSeconds(of: response), from: moment)
     let tag = response.header("ETag")

@@ -1,6 +1,6 @@
 // The nonces that servers require in proofs (RFC 9449 §8, §9): the last nonce of each origin. The provider's nonces are
-// stored in the account's record, because a server may spend the refresh token of a request that it refuses for its
-// missing nonce.
+// stored in the account's record, because a server that refuses a request without a nonce may still spend the request's
+// refresh token.
 
 /// The last nonce of each server.
 public struct DPoPNonces: Equatable, Sendable {
@@ -60,8 +60,8 @@ public struct DPoPNonces: Equatable, Sendable {
     response.header(headerName).flatMap { isAcceptable($0) ? $0 : nil }
   }
 
-  /// Whether a proof was refused because it needs a nonce: an authorization server says so in its body (§8), a resource
-  /// server in a header (§9).
+  /// Whether a proof was refused because it needs a nonce: an authorization server says so in the response's body (§8),
+  /// a resource server in a header (§9).
   package static func isDemanded(by response: HTTPResponse) -> Bool {
     guard response.status == 400 || response.status == 401 else { return false }
     if let code = TokenEndpointError.oauthError(in: response),

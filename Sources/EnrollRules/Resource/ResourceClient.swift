@@ -28,7 +28,7 @@ public struct ResourceClient: Sendable {
     self.isNew = isNew
   }
 
-  /// - Parameter more: keys of the host, which replace keys with the same names.
+  /// - Parameter more: configuration keys from the host, which replace keys with the same names.
   /// - Throws: `.configuration` for a wrong key in `more`.
   public func configuration(
     adding more: JSONObject = JSONObject()

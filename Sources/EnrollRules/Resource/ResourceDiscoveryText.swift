@@ -1,5 +1,5 @@
-// A discovery as text. A host passes the text to the registration, so that the registration does not repeat the
-// requests of the discovery.
+// The result of a resource's discovery, as text. A host passes the text to the registration, so that the registration
+// does not repeat the requests of the discovery.
 
 import EnrollJSON
 

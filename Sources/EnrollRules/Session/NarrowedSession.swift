@@ -16,8 +16,8 @@ extension TokenSet {
     audiences.entries.first { $0.token?.epoch == epoch }?.audience
   }
 
-  /// The scopes that a renewal removed from the session because the refresh token has only the scopes of an audience,
-  /// as an earlier renewal for that audience returned it. Empty if the provider removed scopes for another reason.
+  /// The scopes that a renewal removed from the session because an earlier renewal for an audience returned a refresh
+  /// token that has only the scopes of that audience. Empty if the provider removed scopes for another reason.
   /// - Parameters:
   ///   - told: the scopes of the response; nil if the response has no scopes, which means that the scopes did not
   ///     change (RFC 6749 §5.1).
@@ -30,8 +30,8 @@ extension TokenSet {
   }
 
   /// Whether a renewal of the session returned an access token for another resource, because the server bound the
-  /// refresh token to an audience. That is the audience whose renewal returned the refresh token. The tokens are not
-  /// verified, only compared with each other.
+  /// refresh token to the audience whose renewal returned that refresh token. The tokens are not verified, only
+  /// compared with each other.
   /// - Parameter epoch: the record's epoch when the refresh token was sent.
   func isBound(by accessToken: Secret, at epoch: UInt64) -> Bool {
     guard let last = lastAudience(at: epoch), let came = Self.audiences(of: accessToken),

@@ -7,8 +7,8 @@ public import EnrollJSON
 /// The state of one account on this device.
 public struct AccountRecord: Equatable, Sendable {
   /// The epoch of the tokens: a number that is increased by every change of the confirmed tokens and by a logout, and
-  /// by nothing else. By the epoch, a caller that waits for a renewal notices that the tokens changed, and EnrollKit
-  /// notices that a response arrived too late.
+  /// by nothing else. A changed epoch shows a caller that waits for a renewal that the tokens changed, and shows
+  /// EnrollKit that a response arrived too late.
   public var tokenEpoch: UInt64 = 0
   /// The epoch when the session's own access token was stored, if a renewal for another audience has increased
   /// ``tokenEpoch`` since then; nil if that epoch is ``tokenEpoch``.

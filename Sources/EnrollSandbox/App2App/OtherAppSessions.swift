@@ -1,5 +1,6 @@
 // The gateway of a registration with another app, in two steps (flows.md §9): a session for each `init` request, and
-// the artefact that the other app returns for this session. Pure: time and random texts are arguments.
+// the artefact that the other app returns for this session. The functions are pure: time and random texts are
+// arguments.
 
 struct OtherAppSessions: Codable, Sendable {
   struct Session: Codable, Sendable {
@@ -43,8 +44,8 @@ struct OtherAppSessions: Codable, Sendable {
     sessions[index].artefactID = artefactID
   }
 
-  /// The user of a session, if the artefact belongs to it. A session can be completed only once; a wrong artefact also
-  /// ends the session.
+  /// The user of a session, if the artefact belongs to that session. A session can be completed only once; a wrong
+  /// artefact also ends the session.
   mutating func complete(_ id: String, artefactID: String, now: Int64) throws(OAuthRefusal) -> String {
     guard let index = sessions.firstIndex(where: { $0.id == id }) else {
       throw .invalidGrant("the session is not known")

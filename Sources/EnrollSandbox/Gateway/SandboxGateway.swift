@@ -9,7 +9,7 @@ public struct GatewayOptions: Sendable {
   /// Whether the gateway is used. If so, the script of the hosted login page redirects the browser to the gateway when
   /// the user has to sign in.
   public var isUsed = false
-  /// Whether the script can read `fromURI`. If not, the gateway uses the app's fallback URI.
+  /// Whether the login page's script can read `fromURI`. If not, the gateway uses the app's fallback URI.
   public var readsFromURI = true
   /// The link in the e-mails, which contains `{activationToken}`; nil for this gateway's own welcome page.
   public var activationLink: String?

@@ -97,7 +97,8 @@ public struct SandboxAnswer: Sendable {
       ], body: value.serialized())
   }
 
-  /// Lets clients cache the document for five minutes, and answers 304 to clients that have this version (RFC 9111).
+  /// Lets clients cache this answer for five minutes, and changes it to a 304 for a client that has this version
+  /// already (RFC 9111).
   mutating func allowCaching(asked request: SandboxRequest) {
     // The tag is computed with FNV-1a. It only has to differ for different bodies, and is not for security.
     let hash = body.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }

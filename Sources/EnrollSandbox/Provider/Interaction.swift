@@ -7,8 +7,8 @@ struct Interaction: Sendable {
   /// The cookie value of the browser in which the interaction began.
   var browserID: String
   let begunAt: Int64
-  /// The `device_code` of the device that waits; nil for any other request. At the end the user's decision is stored
-  /// for the device, and the browser is not redirected to a client.
+  /// The `device_code` of the device that waits; nil if no device waits for this request. At the end the user's
+  /// decision is stored for the device, and the browser is not redirected to a client.
   var deviceCode: String?
   /// Whether the request's `prompt` still requires a new account.
   var mustCreate: Bool
@@ -39,7 +39,7 @@ struct Interaction: Sendable {
   /// The next page for the user, or the end of the interaction.
   /// - Parameters:
   ///   - signedIn: the session in this browser.
-  ///   - hasConsented: whether the session's user has already allowed this client these scopes.
+  ///   - hasConsented: whether the session's user has already granted these scopes to this client.
   func nextStep(signedIn: BrowserSession?, hasConsented: Bool, now: Int64) -> Step {
     if mustCreate { return .create }
     guard let signedIn else { return .signIn }

@@ -49,7 +49,7 @@ public protocol KeyProvider: AnyObject, Sendable {
   func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret
 
   /// Makes a new wrapping key, which the provider uses from now on. Called before the same provider wraps the keys of a
-  /// store again. It can still unwrap keys that were wrapped with the old wrapping key.
+  /// store again. The provider can still unwrap keys that were wrapped with the old wrapping key.
   func renew() throws(EnrollError)
 
   /// Lets the provider delete its data for a slot. Called when the slot was removed from the `keys` file for good.

@@ -1,7 +1,7 @@
 // Makes the revocations of a logout wait for the browser (flows.md §5): otherwise a revocation might end the provider's
-// session before the browser opens the logout page. This session is needed there: Keycloak, for example, signs the user
-// out at the upstream identity provider only while Keycloak's own session exists. The messages are therefore in the
-// outbox with a pause, which ends when the browser returns.
+// session before the browser opens the logout page. The logout page needs this session: Keycloak, for example, signs
+// the user out at the upstream identity provider only while Keycloak's own session exists. The messages are therefore
+// in the outbox with a pause, which ends when the browser returns.
 
 public import EnrollRules
 

@@ -80,8 +80,8 @@ final class RevocationStep: EngineStep {
   /// Queues the revocation of tokens that nobody keeps, if R35 allows it. Tokens of a record are queued before they
   /// leave the record, so that they are not lost if the process ends: R35 delays their messages while the record still
   /// has them.
-  /// - Parameter users: the users of all accounts, including the record that is about to be stored; nil: the users in
-  ///   the store.
+  /// - Parameter users: the users of all accounts, including the user of the record that is about to be stored; nil
+  ///   means the users in the store.
   func revokeUnkept(_ unkept: [UnkeptTokens?], beside users: SignedInUsers? = nil) {
     let unkept = unkept.compactMap { $0 }
     guard !unkept.isEmpty else { return }

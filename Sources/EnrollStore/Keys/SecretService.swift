@@ -40,7 +40,7 @@ public final class SecretService: SecretStore {
   }
 
   public func save(_ secret: Secret, as name: SecretName) throws(EnrollError) {
-    // libsecret would ask the user to unlock a locked collection.
+    // A locked collection is refused here, because libsecret would ask the user to unlock it.
     try lockedIfMissing { (connection) throws(EnrollError) in
       if case .locked(let why) = connection.presence() {
         throw EnrollError(.storeLocked, why, field: "keys")
@@ -53,7 +53,8 @@ public final class SecretService: SecretStore {
     try lockedIfMissing { (connection) throws(EnrollError) in try connection.remove(name) }
   }
 
-  /// Why no session bus can exist; nil if one may exist. If no address were set, GLib would start a bus.
+  /// Why no session bus can exist; nil if one may exist. This check comes first, because GLib would start a bus if it
+  /// found no address.
   private static func missingBus() -> String? {
     if let address = getenv("DBUS_SESSION_BUS_ADDRESS"), address.pointee != 0 { return nil }
     if let folder = getenv("XDG_RUNTIME_DIR"), folder.pointee != 0,
@@ -288,7 +289,7 @@ private final class SecretServiceConnection {
   }
 
   /// Makes an error from libsecret's error `fault`, and frees `fault`.
-  /// - Returns: `.storeLocked` instead of `code` if the service did not answer, because it may still exist.
+  /// - Returns: `.storeLocked` instead of `code` if the service did not answer, because the service may still exist.
   private static func error(
     _ code: EnrollError.Code, _ text: String, _ fault: UnsafeMutablePointer<enroll_secret_error>?,
     _ functions: UnsafePointer<enroll_secret>

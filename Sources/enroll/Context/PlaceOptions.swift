@@ -20,7 +20,7 @@ struct PlaceOptions {
   /// Whether the command names a provider that may have no profile yet.
   var namesProvider = false
 
-  /// Whether the command makes the choice of `enroll switch`.
+  /// Whether the command is `enroll switch`, which itself chooses the account.
   var choosesAccount = false
 
   /// Whether the choice of `enroll switch` is ignored.

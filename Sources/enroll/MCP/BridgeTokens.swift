@@ -102,7 +102,7 @@ final class BridgeTokens {
     (client, opened) = (nil, nil)
   }
 
-  /// The profile as it is now; nil for a file that the user named, which may be a pipe.
+  /// The profile as it is now; nil if the user named the configuration's file, which may be a pipe.
   private var savedProfile: ConfigurationDocument? {
     guard session.place.configurationName != session.place.configurationPath else { return nil }
     return try? session.place.configuration()

@@ -1,4 +1,4 @@
-// kubectl, set up with `kubectl config`: adds a user that runs `enroll` to the kubeconfig file, and sets this user in
+// Sets up kubectl with `kubectl config`: adds a user that runs `enroll` to the kubeconfig file, and sets this user in
 // each context of the host's cluster.
 
 import EnrollJSON

@@ -1,5 +1,5 @@
-// Terraform and OpenTofu: they have only one helper for all hosts, so the profile names the hosts. A token that their
-// own configuration has for the host takes precedence over the helper.
+// Sets up Terraform and OpenTofu. They have only one helper for all hosts, so the profile names the hosts. A token that
+// their own configuration has for the host takes precedence over the helper.
 
 import CPosix
 import EnrollJSON
@@ -127,7 +127,7 @@ private struct TerraformSettings {
     return .write(.init(path: path, old: old, new: String(decoding: bytes, as: UTF8.self), shown: shown))
   }
 
-  /// The range with its newline: the one behind it, or at the end of the file the one before it.
+  /// The range with a newline: the newline after it or, at the end of the file, the newline before it.
   private static func lines(_ range: Range<Int>, _ bytes: [UInt8]) -> Range<Int> {
     let newline = UInt8(ascii: "\n")
     let isLine = range.lowerBound == 0 || bytes[range.lowerBound - 1] == newline

@@ -5,9 +5,9 @@ import CPosix
 
 /// Splits a stream into messages as it arrives. Keeps at most one message in memory.
 struct MessageReader {
-  /// The most bytes of one message (R36).
+  /// The maximum number of bytes of one message (R36).
   static let limit = 1 << 20
-  /// The most bytes of the headers of one message.
+  /// The maximum number of bytes of the headers of one message.
   static let headerLimit = 8192
 
   enum Item {

@@ -1,9 +1,9 @@
 // Writes all output to stdout, in the order of the calls of ``send(_:)``. A thread that answers never waits for the
 // host to read. It writes the bytes that stdout accepts at once, and a separate thread writes the rest.
 //
-// Limits: while more than 1 MiB waits, the reader of requests pauses before each 64 KiB, for at most 50 ms. A host
-// that sends requests faster than it reads answers is slowed down in this way, but never blocked. If more than 16 MiB
-// wait when another answer comes, the host has stopped reading: the waiting bytes are dropped and the daemon ends.
+// Limits: while more than 1 MiB waits, the reader of requests pauses before each 64 KiB, for at most 50 ms. A host that
+// sends requests faster than it reads answers is slowed down in this way, but never blocked. If more than 16 MiB wait
+// when another answer comes, the daemon assumes that the host has stopped reading: it drops the waiting bytes and ends.
 
 import CPosix
 import EnrollRules

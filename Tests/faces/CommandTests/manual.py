@@ -11,7 +11,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
 PAGE = TOP / "docs/enroll.md"
-#: The page about enroll with other programs.
+#: The page about the use of enroll with other programs.
 OTHERS = TOP / "docs/other-programs.md"
 STATUSES = TOP / "Sources/enroll/Process/CommandStatus.swift"
 

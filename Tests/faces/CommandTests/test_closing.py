@@ -43,8 +43,8 @@ class Closing(CommandCase):
         self.assertEqual(len(self.detached()), 1)
 
     def asking(self, milliseconds, start):
-        """Begins a renewal by `start`. Returns when the refresh token was sent; the answer arrives `milliseconds`
-        later."""
+        """Starts a renewal with the function `start`. Returns when the refresh token was sent; the answer arrives
+        `milliseconds` later."""
         before = self.counts()["refreshes"]
         self.sandbox.control("fault", fault="delay", endpoint="token", value=milliseconds, times=1)
         child = start("token", "--renew")
@@ -210,7 +210,7 @@ class Closing(CommandCase):
         self.assertEqual(self.counts()["refreshes"], 2)
 
     def full_pipe(self):
-        """The end for writing of a pipe that is full, and that nobody reads."""
+        """The write end of a full pipe that nobody reads."""
         read, write = os.pipe()
         self.addCleanup(os.close, read)
         os.set_blocking(write, False)

@@ -49,7 +49,7 @@ class SetupGit(SetupCase):
         self.assertIn("another helper", words)
         self.assertIn(f"git config --global --add enroll-setup.https://{HOST}.helper", re.sub(r"\s+", " ", words))
         self.assertEqual((self.home / ".gitconfig").read_text(), before)
-        # Done by hand, it disables the other helper, and --remove enables it again.
+        # The advised command, run by hand, disables the other helper; --remove enables that helper again.
         by_hand = re.search(r"git config .* && .*", re.sub(r"\s+", " ", words)).group()
         self.run_program("sh", "-c", by_hand)
         self.assertIn("nothing to change", self.set_up("git", HOST, "--yes")[1])

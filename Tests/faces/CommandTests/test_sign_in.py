@@ -54,7 +54,7 @@ class InATerminal(CommandCase):
                 self.come_back(self.opened(3))
             self.assertEqual(second.wait(TIMEOUT), 0)
             said = second.stderr.read()
-            # The second command has the sign-in that it wanted, so it advises no other one.
+            # The second command has the sign-in that it wanted, so it does not advise another sign-in.
             self.assertNotIn("--again", said)
             self.assertIn("signed in as" if error else "signed in by another command as Alice Example", said)
         self.assertEqual(len(Path(f"{self.browser}.opened").read_text().splitlines()), 3)

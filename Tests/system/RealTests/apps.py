@@ -342,7 +342,7 @@ class CommandApp(App):
         output, words = child.communicate(timeout=TIMEOUT)
         if child.returncode:
             status = "accessDenied" if child.returncode == 9 else f"exit status {child.returncode}"
-            # The error follows the URL for the browser in the output.
+            # In the output, the error comes after the URL for the browser.
             raise Failed(status, f"{words.rpartition('enroll: ')[2]}{said}{output}".strip())
 
     def decline(self, person, prompt=None, **wish):

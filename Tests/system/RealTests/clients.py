@@ -1,4 +1,4 @@
-"""The clients of the table of ways: one for each kind of authentication and each flow, registered at each server.
+"""The clients for the table of ways to sign in: one for each kind of authentication and each flow, registered at each server.
 
 A server that cannot have such a client raises `Cannot`; the reason comes from the server's metadata, or from
 its refusal.
@@ -211,7 +211,7 @@ def at_zitadel(server, kind, flow):
             raise Cannot(refusal(server, DEVICE_ENDPOINT, {"client_id": "native", "scope": "openid"}))
         return Client(NONE, "native")
     if kind == BASIC and flow == DEVICE:
-        # The server's storage does not keep the client of such a token: a revocation gets the error "token was not
+        # The server's storage does not keep the client of a device's token: a revocation gets the error "token was not
         # issued for this client".
         return replace(with_secret(BASIC, "device", "secret"), revokes=False)
     if kind == BASIC:

@@ -232,7 +232,7 @@ class Guides(unittest.TestCase):
 
 
 def on_each(tests, known, word):
-    """Runs these tests at each of these kinds; without the servers there are no tests."""
+    """Runs these tests at each of these kinds of server; without the servers there are no tests."""
     for kind in known if servers.REAL.is_dir() else ():
         name = f"{word} at {kind.name} among the known providers"
         setattr(sys.modules[__name__], name, type(name, (tests,), {"kind": kind, "__module__": __name__}))

@@ -1,6 +1,6 @@
-"""No secret is in a wrong place (R40): logs at the debug level, error texts, arguments, the environment, temporary
-files, or the store's files in clear. Other spellings of the secrets are searched for, too. This runs every flow, with a
-provider that answers with every fault that it knows.
+"""Tests that no secret is in a wrong place (R40): in logs at the debug level, error texts, arguments, the environment,
+temporary files or, in clear, the store's files. The tests also search for other spellings of the secrets. They run every
+flow, with a provider that answers with every fault that it knows.
 """
 
 import sys
@@ -14,7 +14,7 @@ from processes import workspace
 from provider import Provider
 
 REDIRECT = "com.example.app:/callback"
-# The first bytes of every P-256 key in PKCS #8, such as a DPoP key; the key's number follows.
+# The first bytes of every P-256 key in PKCS #8, such as a DPoP key; the secret number of the key follows them.
 DPOP_KEY = bytes.fromhex("308187020100301306072a8648ce3d020106082a8648ce3d030107046d306b0201010420")
 
 

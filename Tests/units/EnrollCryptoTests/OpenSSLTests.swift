@@ -1,4 +1,5 @@
-// Loading libcrypto if it is missing or unusable: an error that says what is missing, and no crash.
+// Tests of loading libcrypto if it is missing or unusable: the result must be an error that says what is missing, not a
+// crash.
 
 import Expectations
 import Testing

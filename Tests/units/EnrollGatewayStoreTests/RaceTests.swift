@@ -1,4 +1,4 @@
-// Many sign-ins at once: no user has two accounts, and no account is without a user.
+// Tests of many sign-ins at once: no user may get two accounts, and no account may be without a user.
 
 import EnrollRules
 import EnrollGateway

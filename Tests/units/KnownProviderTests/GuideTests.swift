@@ -183,7 +183,7 @@ struct Guide: Sendable, CustomTestStringConvertible {
 
   var isForDevices: Bool { object["provider"]?.string == "github-device" }
 
-  /// The page's configuration, but with this redirect, and so that the user is not asked to confirm.
+  /// The page's configuration with this redirect URI, changed so that the user is not asked to confirm.
   func configuration(_ redirectURI: String) -> JSON {
     var object = object
     object["redirectUri"] = .string(redirectURI)

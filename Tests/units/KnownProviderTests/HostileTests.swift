@@ -1,5 +1,5 @@
-// For each accepted peculiarity, the similar attack that must be refused: a known provider that is
-// hostile in one way. LoopbackListenerTests tests another process that answers at ::1.
+// For each peculiarity of a provider that EnrollKit accepts, tests the similar attack that must be refused: a known
+// provider is hostile in one way. LoopbackListenerTests tests another process that answers at ::1.
 
 import EnrollRules
 import EnrollJSON

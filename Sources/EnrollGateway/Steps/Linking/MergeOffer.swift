@@ -1,6 +1,6 @@
 // The identity that the user wants to link already has an account: the same user may have created two accounts. The
 // accounts are merged if the user has signed in to both within the last ten minutes and confirms the merger on a page.
-// The sign-in to the second account is kept in a sealed cookie that is bound to this session.
+// The sign-in to the second account is kept in a sealed cookie that is bound to the session that asked for the link.
 
 import EnrollRules
 import EnrollSteps

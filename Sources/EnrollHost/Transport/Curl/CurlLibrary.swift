@@ -9,7 +9,7 @@ import EnrollCrypto
 import EnrollPosix
 
 /// The table of libcurl's functions. It is created only after all functions were found and libcurl was initialised. The
-/// table is freed with its last user; libcurl itself stays loaded.
+/// table is freed when its last user is freed; libcurl itself stays loaded.
 package final class CurlLibrary: @unchecked Sendable {
   // Unchecked: written once, before it is handed out.
   package let functions: UnsafePointer<enroll_curl>
@@ -36,8 +36,8 @@ package final class CurlLibrary: @unchecked Sendable {
   }
 
   /// Opens and initialises libcurl.
-  /// - Throws: `.unsupported` with the Debian package if no libcurl is installed, or only one that is too old (7.66 or
-  ///   later is needed); `.outOfMemory` if it cannot be loaded or initialised for lack of memory.
+  /// - Throws: `.unsupported` with the name of the Debian package if no libcurl is installed, or only one that is too
+  ///   old (7.66 or later is needed); `.outOfMemory` if it cannot be loaded or initialised for lack of memory.
   package static func open(_ fileNames: [String] = CurlLibrary.fileNames) throws(EnrollError) -> CurlLibrary {
     var library: CurlLibrary?
     var failure: EnrollError?

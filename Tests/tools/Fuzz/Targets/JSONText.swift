@@ -1,5 +1,5 @@
-// JSON: an accepted text is within the limits (R37), and its value is the same after it was written and read
-// again.
+// Fuzzes the JSON reader. An accepted text must be within the limits (R37), and its value must be the same after it was
+// written and read again.
 
 @testable import EnrollJSON
 
@@ -14,7 +14,7 @@ extension Target {
       }
       require(JSONGrammar.verdict(on: input) == .accepted, "what jansson takes is JSON")
       require(!input.contains(0), "no NUL")
-      // A second measurement of the depth, which checks the parser's own.
+      // Measures the depth a second time, to check the parser's own measurement.
       require(depth(value) <= 64, "no deeper than 64 levels (R37)")
       require(hasUniqueKeys(value), "no key twice")
       let written = value.serialized()

@@ -1,5 +1,5 @@
-// The tables that decide the meaning of an answer to a refresh token, cell by cell, and the page that shows
-// them.
+// Tests each cell of the tables that decide the meaning of an answer to a refresh token, and the page that shows these
+// tables.
 
 import EnrollRules
 import Expectations

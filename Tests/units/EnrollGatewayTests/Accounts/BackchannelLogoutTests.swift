@@ -1,4 +1,4 @@
-// A provider reports a logout of its user: which tokens are accepted, and what ends.
+// Tests of a provider's report that its user has logged out: which logout tokens are accepted, and which sessions end.
 
 import EnrollRules
 import EnrollCrypto

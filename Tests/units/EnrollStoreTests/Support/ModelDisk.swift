@@ -378,7 +378,7 @@ final class ModelDisk: FileSystem, @unchecked Sendable {
     }
   }
 
-  /// The number of the file system ext4.
+  /// The number that identifies the kind of the file system: ext4.
   func kind(_ descriptor: Int32) throws(FileFault) -> UInt32 { 0xEF53 }
 
   func list(_ folder: Int32) throws(FileFault) -> [String] {
