@@ -1,4 +1,4 @@
-// libevent's event loop and its listeners (libevent_core): no evhttp, no bufferevents.
+// Imports libevent's event loop and its listeners (libevent_core), but neither evhttp nor bufferevents.
 #ifndef ENROLL_CEVENT_SHIM_H
 #define ENROLL_CEVENT_SHIM_H
 // This include must come first, for two reasons. The types of sockets then belong to CPosix, no matter whether Swift

@@ -20,8 +20,8 @@ public enum SystemRandom {
     return bytes
   }
 
-  /// Returns `count` random bytes for a key, from OpenSSL's separate generator for private values. Throws as
-  /// ``bytes(_:)``.
+  /// Returns `count` random bytes for a key, from OpenSSL's separate generator for private values.
+  /// - Throws: as ``bytes(_:)``.
   public static func secret(_ count: Int) throws(CryptoError) -> Secret {
     try check(count)
     let libcrypto = try OpenSSL.functions()

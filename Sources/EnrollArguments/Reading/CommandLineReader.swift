@@ -57,7 +57,7 @@ struct CommandLineReader {
     var path = [program.root.name]
     var command = program.root
     for name in names {
-      // The name of a subcommand is enough, without the name of its command.
+      // `help SUBCOMMAND` is enough: the name of the subcommand's command may be left out.
       let inner = path.count == 1 ? command.subcommands.first { $0.subcommand(name) != nil } : nil
       if command.subcommand(name) == nil, let inner {
         command = inner

@@ -13,7 +13,7 @@ package struct Values: Sendable {
   /// Whether the parameter was given. A parameter that was not given has its default value.
   package func has<Value>(_ parameter: Parameter<Value>) -> Bool { texts(parameter.argument) != nil }
 
-  /// The texts that were given for an argument, for a command whose arguments come from a table.
+  /// The texts that were given for an argument. Use this in a command whose arguments come from a table.
   package func words(_ argument: Argument) -> [String] { texts(argument) ?? [] }
 
   /// The texts that were given for an argument; nil if the argument was not given.

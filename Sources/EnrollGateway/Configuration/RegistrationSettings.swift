@@ -98,7 +98,7 @@ public struct MailSettings: Sendable, Equatable {
 
 /// How users register and sign in by e-mail.
 public struct RegistrationSettings: Sendable, Equatable {
-  /// Whether users can sign in with a password, besides mailed links.
+  /// Whether users can sign in with a password, not only with mailed links.
   public let hasPasswords: Bool
   /// Whether anyone with an e-mail address can create an account.
   public let isOpen: Bool

@@ -65,8 +65,8 @@ struct RouteTable: Sendable {
     /// The route of a request to this path; nil if the path has no route for the request's method.
     func route(of request: WebRequest) -> Route? { routes.first { $0.method.accepts(request) } }
 
-    /// The lane of a request. A request with a method that its path does not have is refused at once, in the
-    /// lane of the path's first route.
+    /// The lane of a request. If its method has no route at this path, the request is refused at once, in the lane of
+    /// the path's first route.
     func lane(of request: WebRequest) -> Lane { (route(of: request) ?? routes[0]).waiting.lane(of: request) }
   }
 

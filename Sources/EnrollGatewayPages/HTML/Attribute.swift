@@ -80,7 +80,7 @@ struct Attribute: Sendable {
     Attribute("dir", .literal(direction == .rightToLeft ? "rtl" : "ltr"))
   }
 
-  // Attributes that name an element for screen readers by the ids of other elements.
+  // Attributes with the ids of other elements, whose texts name the element for screen readers.
   static func labelledBy(_ id: StaticString) -> Attribute { Attribute("aria-labelledby", .literal(id)) }
   static func labelledBy(_ prefixes: StaticString..., number: Int) -> Attribute {
     Attribute("aria-labelledby", .numbered(prefixes, number))

@@ -8,7 +8,7 @@ public class SQLStore: AccountStore, @unchecked Sendable {
   // Unchecked, because a class with subclasses cannot be checked. Nothing changes after the initializer.
   let database: any SQLDatabase
   let observer: (any StoreObserver)?
-  /// How many rows one transaction deletes at most, so that other transactions can write in between.
+  /// The maximum number of rows that one transaction deletes, so that other transactions can write in between.
   private static let pruneBatch: Int64 = 1_000
 
   init(_ database: any SQLDatabase, _ observer: (any StoreObserver)?) {

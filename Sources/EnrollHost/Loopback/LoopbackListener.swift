@@ -49,8 +49,8 @@ public final class LoopbackListener: @unchecked Sendable {
   ///   - redirectURI: `http://127.0.0.1[:port]/path`, or the same with `[::1]` or `localhost`. The listener uses both
   ///     addresses if the machine has them. For `localhost`, no other program may use the port at either address.
   ///   - returnPage: the app's part of the page.
-  /// - Throws: `.configuration` (not such a URL, or a port that needs privileges), `.busy` (the port is taken; no file
-  ///   descriptor left), `.unsupported` (no such address on this machine).
+  /// - Throws: `.configuration` (not such a URL, or a port that needs privileges), `.busy` (the port is taken, or no
+  ///   file descriptor is left), `.unsupported` (this machine has no such address).
   public convenience init(redirectURI: String, returnPage: ReturnPage = ReturnPage()) throws(EnrollError) {
     let url = try LoopbackAddress.parse(redirectURI)
     let host = url.hostText ?? ""

@@ -1,4 +1,5 @@
-// Timers by a given clock, for the deadlines of calls that block no thread. All queues of a process share one thread.
+// Timers that use a given clock. They end calls that block no thread at the calls' deadlines. All queues of a process
+// share one thread.
 
 public import EnrollRules
 public import EnrollSteps

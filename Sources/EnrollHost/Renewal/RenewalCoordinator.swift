@@ -1,7 +1,8 @@
-// One renewal of an account at a time in this process, and any number of callers that join it. Renewals for other
-// audiences wait for the running renewal, because all of them use the same refresh token. No caller owns a renewal:
-// when a caller's deadline passes, only that caller returns, and the renewal runs to its end, because a refresh token
-// that was sent is used up (reliability.md, One renewal, step by step). This type knows nothing about tokens.
+// Runs one renewal of an account at a time in this process. Any number of callers can join the renewal. Renewals for
+// other audiences wait for the running renewal, because all of them use the same refresh token. No caller owns a
+// renewal: when a caller's deadline passes, only that caller returns, and the renewal runs to its end, because a
+// refresh token that was sent is used up (reliability.md, One renewal, step by step). This type knows nothing about
+// tokens.
 
 public import EnrollRules
 public import EnrollSteps

@@ -1,4 +1,4 @@
-// Resources and their authorization servers, with threads and timeouts, for the calls that need no client.
+// The calls about resources and their authorization servers that need no client, with threads and timeouts.
 
 public import EnrollRules
 public import EnrollSteps

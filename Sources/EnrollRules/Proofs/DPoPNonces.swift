@@ -20,12 +20,12 @@ public struct DPoPNonces: Equatable, Sendable {
     }
   }
 
-  /// The number of origins in memory; a new origin replaces the origin whose last nonce is the oldest.
+  /// The maximum number of origins in memory; a new origin replaces the origin whose last nonce is the oldest.
   static let limit = 16
   package static let maximumBytes = 1024
   static let headerName = "DPoP-Nonce"
 
-  /// The number of origins in an account's record: the provider's endpoints have one or two.
+  /// The maximum number of origins in an account's record: the provider's endpoints have one or two.
   static let keptLimit = 4
 
   /// The nonces of the servers, the newest last.

@@ -2,7 +2,7 @@
 // are: user information, a backslash, control characters, `%00`, escapes and non-ASCII characters in the host, a
 // trailing dot, a port out of range, a number that only some parsers read as an address, and dot segments. The only
 // schemes are https, http to loopback, private schemes with a dot, and the configured redirect URI's own scheme, even
-// without a dot (R2). A fragment is dropped unread (R8). The grammar is a part of that of RFC 3986.
+// without a dot (R2). A fragment is dropped unread (R8). The grammar is a subset of RFC 3986.
 
 /// A URL that every parser splits in the same way. The caller still has to check whether the URL is expected.
 public struct StrictURL: Equatable, Sendable {
@@ -109,7 +109,7 @@ extension StrictURL {
 }
 
 extension StrictURL.Refusal {
-  /// Like ``text``, for the URL of a server, which has no private scheme.
+  /// The fault in words, as ``text``, but for the URL of a server, which has no private scheme.
   public var serverText: String {
     switch self {
     case .scheme, .schemeWithoutDot: "expected a URL that begins with https://"

@@ -36,8 +36,8 @@ public enum AccessOutcome: Equatable, Sendable {
   case stale(AccessToken, reason: EnrollError)
   /// The token expired and could not be renewed yet. A later attempt may succeed.
   case expired(offlineSince: UnixTime?, retryAfterSeconds: Int64?, reason: EnrollError)
-  /// The provider refused to renew, or to issue a token for that audience, but did not end the session. The account's
-  /// record is kept.
+  /// The provider refused to renew, or to issue a token for the requested audience, but did not end the session. The
+  /// account's record is kept.
   case rejected(reason: EnrollError)
   /// The session is over, or there never was a session: the user has to sign in. The provider may have given a reason.
   case reauthenticate(reason: String, oauthErrorDescription: String? = nil)

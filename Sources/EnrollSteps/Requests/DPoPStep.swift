@@ -48,7 +48,7 @@ extension ClientRequests {
       request, provenBy: key, accessToken: accessToken, repeats: &repeats, cancellation: cancellation)
   }
 
-  /// Like the method above, but for a caller that sends the request several times.
+  /// Does the same as the method above, for a caller that may send the request several times.
   /// - Parameter repeats: the request is sent again with a nonce only if ``Repeats/withNonce`` is set, which is then
   ///   removed.
   func send(
@@ -115,7 +115,7 @@ extension ClientRequests {
     return response
   }
 
-  /// The last nonce of a server that this or another process received (§8.2).
+  /// The last nonce that this or another process received from a server (§8.2).
   func nonce(of origin: String) -> String? {
     let heard = nonces[origin]
     guard let kept = (try? store.read(account))?.nonces[origin] else { return heard?.nonce }

@@ -104,7 +104,7 @@ struct PlaceOptions {
     return words.list
   }
 
-  /// Like ``words(_:)``, but for a process that runs in another directory.
+  /// The same options as ``words(_:)``, for a process that runs in another directory.
   func lastingWords(_ environment: Environment = .process) throws(Failure) -> [String] {
     var place = self
     try Failure.wrapping { () throws(EnrollError) in

@@ -46,7 +46,7 @@ struct CargoRequest {
   /// Prints the versions of the protocol. The program does this before it reads the request.
   static func greet() { Output.line(#"{"v":[1]}"#) }
 
-  /// Reads the request before the command line is known, because the request contains it.
+  /// Reads the request before the command line is known, because the request contains the command line.
   /// - Returns: the words of the command line; nil if Cargo did not start the program with ``flagName`` alone.
   static func words(_ given: [String]) -> [String]? {
     guard given == ["--" + flagName] else { return nil }

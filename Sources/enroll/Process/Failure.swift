@@ -16,7 +16,7 @@ extension EnrollError {
 struct Failure: Error {
   var ending: CommandStatus
   var message: String
-  /// What the user can do; nil for no advice.
+  /// Advice that says what the user can do; nil if there is no advice.
   var advice: Advice?
   /// The library's error, if the failure comes from the library.
   var error: EnrollError?

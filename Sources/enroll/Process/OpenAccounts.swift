@@ -64,7 +64,7 @@ extension CommandSession {
   /// - Parameters:
   ///   - known: the configuration, if it was read before.
   ///   - account: replaces the account of the context.
-  ///   - makesStore: whether a missing store is created; if not, no user is signed in.
+  ///   - makesStore: whether a missing store is created; otherwise, a missing store means that no user is signed in.
   ///   - asksPIN: whether the user may be asked for the PIN of a locked account.
   func open(
     _ known: ConfigurationDocument? = nil, account: String? = nil, makesStore: Bool = false,

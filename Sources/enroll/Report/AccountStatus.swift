@@ -111,7 +111,7 @@ struct AccountStatus {
     parts.compactMap { $0 }.joined(separator: separator)
   }
 
-  /// Whether the session renews its token, and for how long.
+  /// A text that says whether the session renews its token, and for how long.
   private static func renewal(_ kept: AccountSnapshot, now: Int64) -> String {
     guard kept.renews ?? true else {
       return "the provider gave no refresh token, so it is not renewed"

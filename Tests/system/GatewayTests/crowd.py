@@ -26,8 +26,8 @@ NO_LIMIT = {"requests": 1_000_000, "seconds": 1}
 
 
 def in_a_loop(work):
-    """Runs a coroutine on a separate thread and returns its result. The caller's thread may already run the event loop of
-    a browser's driver."""
+    """Runs a coroutine on a separate thread and returns its result. The caller's thread may already run the
+    event loop of a browser's driver."""
     ended = []
 
     def run():

@@ -37,11 +37,11 @@ class Failed(Exception):
 
 
 class SignInNeeded(Exception):
-    """EnrollKit reports that the session is over."""
+    """Raised if EnrollKit reports that the session is over."""
 
 
 class Unavailable(Exception):
-    """EnrollKit reports that there is no token now, but the session is not over."""
+    """Raised if EnrollKit reports that there is no token now, but that the session is not over."""
 
 
 def token_of(answer):

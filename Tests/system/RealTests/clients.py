@@ -1,4 +1,5 @@
-"""The clients for the table of ways to sign in: one for each kind of authentication and each flow, registered at each server.
+"""The clients for the table of ways to sign in: one for each kind of authentication and each flow, registered at each
+server.
 
 A server that cannot have such a client raises `Cannot`; the reason comes from the server's metadata, or from
 its refusal.

@@ -79,7 +79,7 @@ def stamp():
 
 
 def measure_both(programs, rows, before):
-    """The results of this checkout and, if there is one, of the earlier one: the programs run in alternation."""
+    """The results of this checkout and, if it is given, of an earlier checkout; their programs run in alternation."""
     ours, theirs = {}, {}
     for program in programs:
         print(f"measuring: {program}", file=sys.stderr)

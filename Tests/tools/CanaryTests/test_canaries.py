@@ -1,6 +1,6 @@
 """Tests that no secret is in a wrong place (R40): in logs at the debug level, error texts, arguments, the environment,
-temporary files or, in clear, the store's files. The tests also search for other spellings of the secrets. They run every
-flow, with a provider that answers with every fault that it knows.
+temporary files or, in clear, the store's files. The tests also search for other spellings of the secrets. They run
+every flow, with a provider that answers with every fault that it knows.
 """
 
 import sys

@@ -161,7 +161,7 @@ struct GuideTests {
 
 /// A configuration from a page, and the redirect URIs that are registered for it.
 struct Guide: Sendable, CustomTestStringConvertible {
-  /// The file.
+  /// The name of the page's file.
   let page: String
   let object: JSONObject
   let redirectURIs: [String]

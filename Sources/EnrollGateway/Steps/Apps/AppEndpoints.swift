@@ -1,5 +1,5 @@
-// `POST /v1/auth/{provider}/redeem`: an app exchanges the one-time code of its redirect and the verifier of its
-// challenge for a session token (flows.md §10). The endpoints that an app calls with its session token are below.
+// `POST /v1/auth/{provider}/redeem`: an app sends the one-time code of its redirect, and the verifier for its
+// challenge, and gets a session token (flows.md §10). The endpoints that an app calls with its session token are below.
 
 import EnrollRules
 import EnrollSteps
