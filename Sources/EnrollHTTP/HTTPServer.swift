@@ -1,6 +1,6 @@
 // The HTTP server: HTTP/1.0 and HTTP/1.1 without TLS (a load balancer terminates TLS), on the event loop of libevent.
-// It parses strictly (RFC 9112), answers requests on bounded thread pools or asynchronously, and on a stop finishes
-// the requests that have begun.
+// It parses strictly (RFC 9112), answers requests on bounded thread pools or asynchronously, and, when it is stopped,
+// first finishes the requests that have begun.
 
 import EnrollSteps
 import EnrollPosix
@@ -38,8 +38,8 @@ public final class HTTPServer: Sendable {
     try start(settings, .lanes(application))
   }
 
-  /// Listens, for an application that answers each request later. The server calls `begin` on the event loop. `begin`
-  /// must not wait; it passes the responder to the code that answers.
+  /// Listens for requests that the application answers later. The server calls `begin` on the event loop. `begin` must
+  /// not wait; it passes the responder to the code that answers.
   /// - Throws: ``ServerError`` as the other `start` methods.
   public static func start(
     _ settings: ServerSettings, responding begin: @escaping @Sendable (WebRequest, Responder) -> Void

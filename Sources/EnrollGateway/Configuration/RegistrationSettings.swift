@@ -14,7 +14,7 @@ public struct MailSettings: Sendable, Equatable {
   public let fromName: String?
   public let user: String?
   public let password: String?
-  /// PEM certificates to trust instead of the system's.
+  /// A file with the PEM certificates that are trusted instead of the system's.
   public let caFile: String?
 
   static let keys: [ConfigurationKey] = [

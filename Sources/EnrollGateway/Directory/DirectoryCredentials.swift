@@ -5,7 +5,7 @@ import EnrollRules
 public import EnrollSteps
 public import EnrollCrypto
 
-/// The gateway's right to use a directory.
+/// The gateway's credentials at a directory.
 public final class DirectoryCredentials: Sendable {
   public enum Kind: Sendable {
     /// RFC 6750 §2.1.

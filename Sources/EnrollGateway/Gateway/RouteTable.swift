@@ -46,7 +46,7 @@ struct PathPattern: Sendable {
     return part.accepts(variable(in: path))
   }
 
-  /// The variable part of a path that matches; empty if no part varies.
+  /// The variable part of a path that matches this pattern; empty if the pattern has no variable part.
   func parameter(in path: String) -> String { part == nil ? "" : String(Substring(variable(in: path))) }
 
   private func variable(in path: String) -> Substring.UTF8View {

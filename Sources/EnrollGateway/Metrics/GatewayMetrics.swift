@@ -1,4 +1,5 @@
-// The counters of the gateway. All values of the metrics' labels are known at the start: no request adds another value.
+// The counters of the gateway. All values that the metrics' labels can have are known at the start: no request adds
+// another value.
 
 import EnrollRules
 import EnrollHTTP

@@ -1,6 +1,6 @@
-// The destination after a sign-in by e-mail: an app that waits, a URL of the configured list, or a page of the
-// account. All forms of the sign-in contain the destination, sealed, so that no URL is taken from a request unchecked,
-// and no URL is shown. For a mailed link the store keeps the destination, so that the link works in any browser.
+// The destination after a sign-in by e-mail: an app that waits, a URL of the configured list, or a page of the account.
+// Every form of the sign-in contains the sealed destination, so that no unchecked URL is taken from a request, and no
+// URL is shown. For a mailed link the store keeps the destination, so that the link works in any browser.
 
 import EnrollRules
 import EnrollSteps
@@ -70,7 +70,7 @@ extension SignInDestination {
     return try keys.seal(Secret(text), for: .destination, at: now, random: random)
   }
 
-  /// Opens the sealed form field; nil if no key of this ring sealed the field.
+  /// Opens the sealed form field; nil if none of `keys` sealed the field.
   init?(sealed field: String?, with keys: KeyRing) {
     guard let field else {
       self.init()

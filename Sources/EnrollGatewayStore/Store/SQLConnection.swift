@@ -39,8 +39,8 @@ enum SQLFailure: Error {
 
 /// A database and its connections.
 protocol SQLDatabase: AnyObject, Sendable {
-  /// Runs one call of the store on one connection. SQLite runs a call that changes something in one transaction; PostgreSQL runs
-  /// each statement in a transaction of its own, and may run the call again.
+  /// Runs one call of the store on one connection. With SQLite, a call that changes something is one transaction. With
+  /// PostgreSQL, each statement is a transaction of its own, and the call may be run again.
   /// - Parameter body: gets the connection, and whether an earlier attempt may have taken effect.
   /// - Throws: `.unknownOutcome` if an attempt may have changed something and no later attempt could find out whether
   ///   it did; otherwise the failure of the last attempt.

@@ -36,7 +36,7 @@ struct DevicePolls: Sendable {
 }
 
 extension Client {
-  /// Starts a poll if one is due. The caller sees its result when it checks the transaction again.
+  /// Starts a poll if one is due. The caller learns the poll's result when it checks the transaction again.
   /// - Throws: the error that ended the last poll (``DeviceStep/pollDevice(_:)``); `.busy` if no thread could be started.
   func pollDevice(_ transactionID: TransactionID) throws(EnrollError) {
     if let failure = devicePolls.withLock({ $0.takeFailure(transactionID) }) { throw failure }

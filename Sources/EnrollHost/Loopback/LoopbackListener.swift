@@ -10,8 +10,8 @@ public import EnrollRules
 public import EnrollSteps
 import EnrollPosix
 
-/// Waits for the browser's redirect. Belongs to this process: it ends with the process, and does not work in a forked
-/// child.
+/// Waits for the browser's redirect. A listener belongs to its process: it ends with the process, and does not work in
+/// a forked child.
 public final class LoopbackListener: @unchecked Sendable {
   // Unchecked: `connections` is only touched by the thread inside `wait`, or by the thread that closes the listener;
   // `state` says which thread it is.
@@ -44,7 +44,7 @@ public final class LoopbackListener: @unchecked Sendable {
   /// The clock is read at least this often, because the timeout of poll(2) does not count time in suspend.
   private static let longestWaitNanoseconds: Int64 = 10_000_000_000
 
-  /// Opens the port that `redirectURI` names, or one that the system chooses.
+  /// Opens the port that `redirectURI` names, or a port that the system chooses.
   /// - Parameters:
   ///   - redirectURI: `http://127.0.0.1[:port]/path`, or the same with `[::1]` or `localhost`. The listener uses both
   ///     addresses if the machine has them. For `localhost`, no other program may use the port at either address.
@@ -77,7 +77,7 @@ public final class LoopbackListener: @unchecked Sendable {
   ///
   /// `handle` gets each URL that was requested at the right path, as ``redirectURI`` with the received query. It runs
   /// on this thread and may take long: the browser waits for the result. A URL that `handle` postpones is passed to it
-  /// again later. After a deadline or a cancellation the port stays open, and this can be called again.
+  /// again later. After a deadline or a cancellation the port stays open, and this method can be called again.
   /// - Throws: the error of `handle` (the browser then shows ``LoopbackPage/failed``, and the port is closed);
   ///   `.deadlineExceeded`; `.cancelled` (also if ``close()`` was called meanwhile); `.illegalState` (closed before, or
   ///   another thread is waiting); `.busy` (no file descriptor for the browser, or the system refuses poll(2));

@@ -40,7 +40,7 @@ public struct Resources: Sendable {
     timers = TimerQueue(clock: clock)
   }
 
-  /// The instant that many seconds from now.
+  /// The instant that is this many seconds from now.
   public func deadline(afterSeconds seconds: Int64) -> Instant {
     clock.instant().advanced(bySeconds: seconds)
   }

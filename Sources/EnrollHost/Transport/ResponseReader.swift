@@ -13,7 +13,7 @@ final class ResponseReader {
   private(set) var failure: EnrollError?
   /// Whether the head of the final response is complete. Later header lines are trailers, which are ignored.
   private(set) var isHeadComplete = false
-  /// Bytes of all heads that arrived, including interim responses.
+  /// The number of bytes of all heads that arrived, including interim responses.
   private(set) var headLength = 0
 
   private let target: RequestTarget

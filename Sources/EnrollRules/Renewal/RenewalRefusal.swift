@@ -1,7 +1,7 @@
 // A refusal of a refresh token that does not end the session: the values that are stored, and the error that
 // callers get.
 
-/// A 4xx response to a refresh token other than `invalid_grant` (reliability.md, What the answer to a refresh token
+/// A 4xx response, other than `invalid_grant`, to a refresh token (reliability.md, What the answer to a refresh token
 /// means).
 public struct RenewalRefusal: Equatable, Sendable {
   /// The pause in which no renewal is sent. The same refusal after the pause ends the session.

@@ -131,8 +131,8 @@ private final class Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
 
 /// A logout whose callback has not arrived yet (flows.md §5).
 public struct PendingLogout: Equatable, Sendable {
-  /// The state, which is sent with the logout URL, and expected in its callback; nil for a provider that does not
-  /// return a state (``LogoutDialect/cognito``).
+  /// The value of `state`, which is sent with the logout URL and expected in its callback; nil for a provider that does
+  /// not return a state (``LogoutDialect/cognito``).
   public var state: Secret?
   /// The URI to which the callback is sent.
   public var redirectURI: String

@@ -100,7 +100,7 @@ extension OutboxEntry {
   package func belongs(toIssuer issuer: Issuer, _ client: Sender) -> Bool {
     guard self.issuer == issuer else { return false }
     if let sender { return sender == client }
-    // An entry without a sender is sent by a client with the standard trust settings only.
+    // Only a client with the standard trust settings sends an entry without a sender.
     return client.trust == .standard && message.clientID == client.clientID
   }
 }

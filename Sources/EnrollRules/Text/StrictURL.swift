@@ -31,7 +31,7 @@ public struct StrictURL: Equatable, Sendable {
   public let hadFragment: Bool
 
   /// Parses a URL.
-  /// - Parameter configured: a configured URL, whose private scheme is accepted although it has no dot (R2).
+  /// - Parameter configured: a configured URL, whose private scheme is accepted even if it has no dot (R2).
   /// - Throws: the fault of the URL.
   @_optimize(speed)
   public init(_ text: String, configured: String? = nil) throws(Refusal) {

@@ -93,7 +93,7 @@ extension AccessOutcome {
     }
   }
 
-  /// The error because of which the token was not renewed; nil if the outcome has no such error.
+  /// The error that prevented the renewal of the token; nil if the outcome has no such error.
   public var renewalFailure: EnrollError? {
     switch self {
     case .stale(_, let reason), .expired(_, _, let reason), .rejected(let reason): reason

@@ -46,8 +46,8 @@ extension HTTPResponse {
 }
 
 extension TokenEndpointError {
-  /// The refusal in a response; nil for any other response. Like ``read(_:expecting:)``, but a successful status with
-  /// `error` and without a token is a refusal, too: some providers (GitHub) refuse in this way.
+  /// The refusal in a response; nil for any other response. Unlike ``read(_:expecting:)``, this counts a successful
+  /// status with `error` and without a token as a refusal, too: some providers (GitHub) refuse in this way.
   static func refusal(in response: HTTPResponse) -> EnrollError? {
     if let error = read(response) { return error }
     guard !response.bringsTokens, oauthError(in: response) != nil,

@@ -27,7 +27,7 @@ extension Provider {
     var clientID: String
     var realm: String
     var address: String
-    /// The authorization request that the link continues; nil for a code.
+    /// The authorization request that the link continues; nil if a code is sent instead of a link.
     var authorization: CheckedAuthorization?
   }
 

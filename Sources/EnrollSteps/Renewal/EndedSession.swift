@@ -5,7 +5,7 @@ import EnrollRules
 extension RenewedTokensStep {
   /// Ends a session; no other function does this. The record is kept for diagnosis. If the session's tokens have been
   /// replaced since `epoch`, the new tokens stay, and the session does not end (R34).
-  /// - Parameter tokens: the tokens to store in the record; nil: the record's own.
+  /// - Parameter tokens: the tokens to store in the record; nil to keep the record's own tokens.
   func endSession(
     _ reason: String, _ description: String? = nil, epoch: UInt64, restoring tokens: TokenSet? = nil
   ) throws(EnrollError) -> RenewalResult {

@@ -27,6 +27,6 @@ struct NonceCache: Sendable {
     }
   }
 
-  /// Remembers the nonce of a resource server, which the host passed.
+  /// Remembers a nonce that a resource server sent and that the host passed on.
   func note(_ entry: DPoPNonces.Entry) { fields.withLock { $0.all.remember(entry) } }
 }

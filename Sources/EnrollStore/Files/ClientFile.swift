@@ -102,7 +102,7 @@ final class ClientFile: @unchecked Sendable {
 
   /// Runs `change` while no other thread or process changes this client, even if `change` sends network requests. Then
   /// saves the changed client.
-  /// - Returns: the changed client; also an error if the changed client could not be saved.
+  /// - Returns: the changed client, and an error if this client could not be saved.
   func changeUnderLock(
     _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
   ) throws(EnrollError) -> (client: RegisteredClient?, refusal: EnrollError?) {

@@ -9,8 +9,7 @@ import Synchronization
 
 /// One opened store folder.
 final class OpenStore: Sendable {
-  /// The number of account objects that are kept in memory. If there are more, the objects that are not in use are
-  /// released.
+  /// If more account objects than this number are in memory, the objects that are not in use are released.
   private static let rememberedLimit = 1024
 
   let folder: StoreFolder

@@ -34,8 +34,8 @@ public final class SessionKeyCache: KeyProvider {
   public func presence() -> KeyPresence { provider.presence() }
 
   public func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject {
-    // The cached key is forgotten, because the caller reads the new slot back for a test: the provider has to open it
-    // then, not the cache.
+    // The cached key is forgotten, so that the caller's test, which reads the new slot back, asks the provider and not
+    // the cache.
     memory.forget(memoryName(slot))
     return try provider.wrap(key, slot: slot)
   }

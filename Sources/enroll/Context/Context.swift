@@ -17,7 +17,7 @@ struct Context {
   let account: String
   /// Whether the user chose the profile and the account earlier, with `enroll switch`.
   let isChosen: Bool
-  /// Whether the store is the default store. Only for this store are missing parent directories created.
+  /// Whether the store is the default store. Missing parent directories are created only for this store.
   private let isDefaultStore: Bool
 
   /// - Parameter current: reads the choice of `enroll switch`.

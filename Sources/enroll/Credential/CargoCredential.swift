@@ -35,7 +35,8 @@ extension CredentialFormat {
 
 struct CargoRequest {
   static let flagName = "cargo-plugin"
-  /// The request of a process that Cargo started with ``flagName`` alone. Written once, before the first thread.
+  /// The request of a process that Cargo started with ``flagName`` as the only argument. Written once, before the first
+  /// thread.
   nonisolated(unsafe) private(set) static var first: CargoRequest?
 
   /// The request; nil if the line is not JSON.
@@ -47,7 +48,8 @@ struct CargoRequest {
   static func greet() { Output.line(#"{"v":[1]}"#) }
 
   /// Reads the request before the command line is known, because the request contains the command line.
-  /// - Returns: the words of the command line; nil if Cargo did not start the program with ``flagName`` alone.
+  /// - Returns: the words of the command line; nil if Cargo did not start the program with ``flagName`` as the only
+  ///   argument.
   static func words(_ given: [String]) -> [String]? {
     guard given == ["--" + flagName] else { return nil }
     greet()

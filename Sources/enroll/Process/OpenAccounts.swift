@@ -13,7 +13,7 @@ import EnrollStore
 struct OpenAccounts {
   private struct OpenAccount {
     let client: Client
-    /// The processes for the client's steps; nil for a client without a store.
+    /// The processes that run the client's steps; nil for a client without a store.
     let steps: OrderedSteps?
     /// The number that identifies the observer of the client; nil if nobody observes the client.
     var ticket: Int?
@@ -30,7 +30,7 @@ struct OpenAccounts {
     open[index].ticket = client.observe(observer)
   }
 
-  /// Makes the processes of the client's steps unlock the account with this PIN.
+  /// Makes the processes that run the client's steps unlock the account with this PIN.
   func use(_ pin: Secret, for client: Client) {
     if let index = index(of: client) { open[index].steps?.use(pin) }
   }

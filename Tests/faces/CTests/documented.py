@@ -1,4 +1,4 @@
-"""Checks that functions return only statuses that the header names, while the other tests run.
+"""While the other tests run, checks that functions return only statuses that the header names.
 
 A preloaded library (LD_PRELOAD) wraps each function that returns an enroll_status: it calls the real function, and
 records each status that the function's comment does not name.

@@ -109,7 +109,7 @@ static enroll_client *odd_client(struct odd *odd) {
   return client;
 }
 
-/* Frees the client, and waits for the release of the transport: one of the client's own threads may do that later. */
+/* Frees the client, and waits until the transport is released: one of the client's own threads may release it later. */
 static void odd_free(struct odd *odd, enroll_client *client) {
   CHECK_STATUS(ENROLL_OK, enroll_client_free(client));
   waiter_wait(odd->released);

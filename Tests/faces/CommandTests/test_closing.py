@@ -1,5 +1,5 @@
-"""How a command ends if the provider never answers: its timeout, and the request that was sent (enroll(1),
---timeout)."""
+"""Tests how a command ends if the provider never answers: the command's timeout, and the request that was sent
+(enroll(1), --timeout)."""
 
 import contextlib
 import fcntl
@@ -53,7 +53,7 @@ class Closing(CommandCase):
 
     def test_one_end_asked_for_by_several_signals_loses_no_session(self):
         self.sign_in()
-        # The signals that arrive from systemd with SendSIGHUP; from timeout(1); from a closed terminal and its shell;
+        # The signals that arrive from systemd with SendSIGHUP, from timeout(1), from a closed terminal and its shell,
         # and after Ctrl-C under timeout(1).
         for numbers in (
                 (signal.SIGTERM, signal.SIGHUP), (signal.SIGTERM, signal.SIGTERM), (signal.SIGHUP, signal.SIGHUP),

@@ -1,5 +1,5 @@
-"""A command that a hint advises works as it is printed: a shell runs each advised command, which is about the
-same account."""
+"""Tests that each command that a hint advises works as it is printed: a shell runs the command, which must be for
+the same account."""
 
 import os
 import re

@@ -1,6 +1,6 @@
-"""The names in messages exist: the program knows each option, command, call and key that a text of the library or of
-`enroll` contains. A test fails for any other name: correct the name, or add a row here that says where it comes
-from."""
+"""Tests that the names in messages exist: the program knows each option, command, call and key that a text of the
+library or of `enroll` contains. A test fails for any other name: correct the name, or add a row here that says where
+it comes from."""
 
 import json
 import os

@@ -1,6 +1,6 @@
-"""Programs that ask `enroll` for a token, as users install them: git, skopeo, msmtp, pip, uv and Google's library;
-and Cargo, kubectl and Terraform if this machine has them. Each program sends its token to a small server, which knows
-the valid tokens. test_credentials.py has the dialogues of programs that are not tested here."""
+"""Tests with programs that ask `enroll` for a token, as users install them: git, skopeo, msmtp, pip, uv and Google's
+library; and Cargo, kubectl and Terraform if this machine has them. Each program sends its token to a small server,
+which knows the valid tokens. test_credentials.py has the dialogues of programs that are not tested here."""
 
 import base64
 import http.server

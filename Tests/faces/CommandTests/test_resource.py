@@ -53,7 +53,7 @@ class Resource:
 
 
 class Registered(CommandCase):
-    """A client that `enroll` registers at the provider."""
+    """Tests with a client that `enroll` registers at the provider."""
 
     def provide(self):
         return self.own_sandbox("--open-registration")

@@ -18,7 +18,7 @@ struct ProvidersPageTests {
 struct ProvidersPage {
   private static let file = Repository.top.appendingPathComponent("docs/providers.md")
 
-  /// The page as it is, and the generated one.
+  /// The page as it is, and the page as it is generated.
   func drawn() throws -> (String, String) {
     let page = try String(contentsOf: Self.file, encoding: .utf8)
     let start = try #require(page.range(of: "<!-- known providers -->\n"))

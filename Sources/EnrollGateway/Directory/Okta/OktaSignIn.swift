@@ -14,7 +14,7 @@ struct OktaSignIn {
   }
 
   /// The result of the password check.
-  /// - Throws: `.fault` for an unknown state, and for a success without a token or with another user.
+  /// - Throws: `.fault` for an unknown state, and for a success that has no token or names another user.
   func result() throws(DirectoryFailure) -> PasswordCheck {
     switch json?["status"]?.string {
     case "SUCCESS": return try success()

@@ -87,7 +87,7 @@ extension AppEndpoints {
     return WebResponse(204)
   }
 
-  /// Writes the failure that an app reports to the log (back-end.md, Profile and failures).
+  /// Receives an app's report of a failure, and writes the report to the log (back-end.md, Profile and failures).
   func receiveErrorReport(_ request: WebRequest) -> WebResponse {
     guard let json = request.json, let code = json["code"]?.string else {
       return .refusal("invalid_request", "expected a JSON object with code")

@@ -11,7 +11,7 @@ import EnrollPosix
 /// The table of libcurl's functions. It is created only after all functions were found and libcurl was initialised. The
 /// table is freed when its last user is freed; libcurl itself stays loaded.
 package final class CurlLibrary: @unchecked Sendable {
-  // Unchecked: written once, before it is handed out.
+  // Unchecked: the table is written once, before it is handed out.
   package let functions: UnsafePointer<enroll_curl>
 
   private init(owning functions: UnsafeMutablePointer<enroll_curl>) {

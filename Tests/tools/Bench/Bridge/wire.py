@@ -178,7 +178,7 @@ def ping_beside(contender, provider):
 
 
 def throughput(contender, provider):
-    """Calls one after another, many at once, and a stream of 128 MiB."""
+    """Measures calls one after another, many calls at once, and a stream of 128 MiB."""
     with Lab(contender, None) as lab:
         instance = lab.start()
         instance.greet()

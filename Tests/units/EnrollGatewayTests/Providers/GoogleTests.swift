@@ -1,4 +1,5 @@
-// A double of Google: the browser's request names the hosted domain, but only the id_token proves it.
+// Tests with a double of Google: the browser's request names the hosted domain, but only the id_token proves that the
+// user belongs to this domain.
 
 import EnrollRules
 import EnrollGatewayStore

@@ -1,5 +1,4 @@
-// Requests that violate HTTP or a limit, each with the status of its refusal: the table of the server's
-// strictness.
+// Requests that violate HTTP or a limit, each with the status of its refusal. The table shows how strict the server is.
 
 import Testing
 

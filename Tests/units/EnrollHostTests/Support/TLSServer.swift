@@ -109,8 +109,8 @@ final class TLSServer: @unchecked Sendable {
   private let process = Process()
   private let input = Pipe()
 
-  /// - Parameter body: the body of every response; nil: the body has the number of the connection and the number of the
-  ///   request.
+  /// - Parameter body: the body of every response; if it is nil, the body has the number of the connection and the
+  ///   number of the request.
   init(
     _ certificates: Certificates, _ kind: Certificates.Kind, answering body: String? = nil,
     wantsClientCertificate: Bool = false
