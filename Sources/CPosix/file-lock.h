@@ -1,5 +1,5 @@
-// Locks of whole files that belong to a process (fcntl(2)). Unlike with flock(2), a program can ask which process holds
-// the lock, without taking the lock itself.
+// Locks on whole files (fcntl(2)); each lock belongs to one process. Unlike with flock(2), a program can ask which
+// process holds the lock, without taking the lock itself.
 #ifndef ENROLL_CPOSIX_FILE_LOCK_H
 #define ENROLL_CPOSIX_FILE_LOCK_H
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// HKDF (RFC 5869) with SHA-256, which derives keys from a key.
+// HKDF (RFC 5869) with SHA-256, which derives further keys from one key.
 
 import COpenSSL
 

@@ -15,8 +15,9 @@ public struct ServerMetrics: Sendable, Equatable {
   public var answers = [0, 0, 0, 0, 0, 0]
   /// The requests and connections that the server itself refused, by reason.
   public var refusals: [Refusal: Int] = [:]
-  /// The number of requests that wait for a thread of this kind now, and the number of such threads that exist now.
+  /// For ``Lane/database``: how many requests wait for a thread now, and how many threads exist now.
   public var database = (waiting: 0, threads: 0)
+  /// The same numbers for ``Lane/provider``.
   public var provider = (waiting: 0, threads: 0)
 
   public static func == (left: ServerMetrics, right: ServerMetrics) -> Bool {

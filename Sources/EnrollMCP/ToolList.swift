@@ -109,6 +109,7 @@ package struct ToolList {
     }
   }
 
+  /// Reads one tool of the list.
   /// - Returns: whether the tool is shown; nil if the text is not JSON.
   private mutating func readTool(_ cursor: inout JSONCursor) -> Bool? {
     guard cursor.next == UInt8(ascii: "{") else { return cursor.value() == nil ? nil : true }
@@ -137,7 +138,7 @@ package struct ToolList {
 
   // MARK: The bridge's own request
 
-  /// A `tools/list` with the protocol version, the client and the capabilities of a call.
+  /// A `tools/list` request that has the protocol version, the client and the capabilities of a given call.
   /// - Parameters:
   ///   - id: the bytes of the new request's id.
   ///   - call: the bytes of the `tools/call`.

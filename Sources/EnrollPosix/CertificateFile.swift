@@ -8,6 +8,7 @@ public enum CertificateFile {
   /// The maximum size of the file, in bytes: more than any system's bundle of authorities has.
   private static let limit = 16 << 20
 
+  /// Checks that libcurl can open the file without waiting.
   /// - Throws: `.configuration` with field `caFile` unless the path is a regular file of at most 16 MiB that can be
   ///   opened.
   public static func check(_ path: String) throws(EnrollError) {
@@ -44,6 +45,7 @@ public enum CertificateFile {
   ]
   private static let longestLabel = 35
 
+  /// Whether the file has the label of a certificate.
   /// - Throws: `.configuration` if the file cannot be read.
   private static func hasCertificate(_ fd: Int32) throws(EnrollError) -> Bool {
     var piece = [UInt8](repeating: 0, count: 65_536)

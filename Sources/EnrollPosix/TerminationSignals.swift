@@ -8,7 +8,8 @@
 import CPosix
 
 public enum TerminationSignals {
-  /// A SIGINT this long after the first signal is a second Ctrl-C. An earlier SIGINT belongs to the first request.
+  /// A SIGINT at least this long after the first signal counts as a second Ctrl-C. An earlier SIGINT belongs to the
+  /// first request.
   private static let secondRequestNanoseconds: Int64 = 1_000_000_000
 
   /// Blocks SIGTERM, SIGINT and SIGHUP, except those that the parent process had ignored, and ignores SIGPIPE: a write
@@ -40,8 +41,8 @@ public enum TerminationSignals {
     for number in numbers where sigismember(&set, number) == 1 { enroll_posix_handle_signal(number, nil) }
   }
 
-  /// Reads the first signal. From then on a thread reads the other signals, and ends the process if a SIGINT arrives
-  /// late enough.
+  /// Reads the first signal. From then on a thread reads the other signals, and ends the process if a SIGINT arrives at
+  /// least a second after the first signal.
   /// - Parameter descriptor: from ``prepare()``. No other code may read it afterwards.
   public static func readFirst(_ descriptor: Int32) {
     _ = enroll_posix_next_signal(descriptor)

@@ -52,6 +52,7 @@ public final class FaultyFileSystem: FileSystem {
     try pass(operation, name) { _ throws(FileFault) in try body() }
   }
 
+  /// Performs one operation, or makes it fail as the test wants.
   /// - Parameter body: performs the operation; its argument is the number of bytes that it may transfer.
   private func pass<Value>(
     _ operation: FileOperation, _ name: String?, _ body: (Int) throws(FileFault) -> Value

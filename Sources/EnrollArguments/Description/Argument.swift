@@ -32,7 +32,7 @@ package struct Argument: Sendable {
   /// Whether help, completions and the manual leave the argument out.
   package let isHidden: Bool
   package let completion: Completion
-  /// The error message for a command line without this required argument; nil if it has the usual message.
+  /// The error message for a command line without this required argument; nil for the usual message.
   let whenMissing: String?
   /// Returns a description of valid values if the given value is not valid; nil if it is valid.
   let expectation: @Sendable (String) -> String?

@@ -3,7 +3,7 @@
 
 import COpenSSL
 
-/// A key that verifies signatures. A class, because it owns OpenSSL's object, which never changes.
+/// A key that verifies signatures. This type is a class, because it owns OpenSSL's object, which never changes.
 public final class PublicKey: Sendable {
   /// The numbers of a key, as JSON Web Keys have them: big-endian bytes.
   public enum Components: Equatable, Sendable {
@@ -17,8 +17,8 @@ public final class PublicKey: Sendable {
 
   /// The algorithm family, and the size or curve.
   public let kind: KeyKind
-  /// The byte strings of ``components``, stored apart from the enum. An enum stores its case in spare bits of the
-  /// first pointer, so that a leak checker would report a key that is still in use as lost.
+  /// The byte strings of ``components``, stored apart from the enum. An enum stores its case in spare bits of the first
+  /// pointer; a leak checker would not recognise that pointer, and would report a key in use as lost.
   private let numbers: [[UInt8]]
   let handle: KeyHandle
   /// The context of the last successful verification, kept for the next one: to make a new context takes a fifth of the
@@ -143,8 +143,8 @@ public final class PublicKey: Sendable {
     }
     let verdict = libcrypto.pointee.EVP_DigestVerify(
       context.digest.pointer, signature, signature.count, message.baseAddress, message.count)
-    // Every result except 1 is a refusal: for some values of r and s OpenSSL returns -1 instead of 0. Both leave a
-    // reason in the thread's queue.
+    // Every result except 1 is a refusal: for some values of r and s OpenSSL returns -1 instead of 0. In both cases
+    // OpenSSL puts the reason into this thread's error queue.
     if verdict != 1, CryptoError.takeReasons(libcrypto).isMemory {
       throw CryptoError(.memory, "a signature could not be checked because memory ran out")
     }
@@ -155,7 +155,7 @@ public final class PublicKey: Sendable {
 
 extension OpenSSLParameters {
   /// The key that has these numbers.
-  /// - Parameter selection: OpenSSL's value for the halves that are given.
+  /// - Parameter selection: OpenSSL's value for the parts of the key that are given, such as only the public part.
   func key(_ type: StaticString, _ selection: Int32) throws(CryptoError) -> KeyHandle {
     let libcrypto = try OpenSSL.functions()
     let made = type.withCString { libcrypto.pointee.EVP_PKEY_CTX_new_from_name(nil, $0, nil) }

@@ -39,6 +39,7 @@ public enum RevocationTimes {
   /// The longest pause between two attempts: six hours.
   public static let longestPauseSeconds: Int64 = 21_600
 
+  /// The pause in seconds before the next attempt.
   /// - Parameter attempts: the number of failed tries, at least 1.
   static func pause(after attempts: Int64) -> Int64 {
     min(firstPauseSeconds << min(max(attempts - 1, 0), 10), longestPauseSeconds)

@@ -1,5 +1,5 @@
 // An app that signs its users in through the gateway: its redirect URIs, and the data by which Android and Apple
-// systems recognise the app as their owner.
+// systems recognise the app as the owner of these URIs.
 
 import EnrollRules
 
@@ -63,6 +63,7 @@ public struct RegisteredApp: Sendable, Equatable {
 }
 
 extension RegisteredApp {
+  /// Checks the settings of the app.
   /// - Throws: `.configuration`; `field` is the key within the app's object.
   func check() throws(EnrollError) {
     guard !title.isEmpty, title.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {

@@ -60,8 +60,8 @@ final class AppleSecrets: Sendable {
     return jwt
   }
 
-  /// Whether the secret can still be used. Also false if the clock was set back, because the secret then
-  /// looks as if issued in the future.
+  /// Whether the secret can still be used. Also false if the clock was set back, because the secret then looks as if it
+  /// was issued in the future.
   private static func isGood(_ made: UnixTime, at now: UnixTime) -> Bool {
     now + AppleSecret.backdatingSeconds >= made
       && now + AppleSecret.reserveSeconds < made + AppleSecret.seconds

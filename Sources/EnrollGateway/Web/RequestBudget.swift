@@ -23,7 +23,7 @@ final class RequestBudget: Sendable {
     period = Guarded(Period(), by: lock)
   }
 
-  /// Whether one more call is within the budget. If it is, it is counted.
+  /// Whether one more call is within the budget. A call within the budget is counted.
   func take() -> Bool {
     let now = clock.instant()
     return period.withLock { period in

@@ -113,7 +113,7 @@ public struct AccountPage: Page {
   public var created: Int64
   /// The identities, sorted, the oldest first.
   public var identities: [Identity]
-  /// The live sessions, in the order of the page, except that the current session comes first.
+  /// The live sessions. The page shows the current session first, and the other sessions in this order.
   public var sessions: [Session]
   /// The ways to sign in that the user can add.
   public var connections: [ConfirmPage.SignInMethod]

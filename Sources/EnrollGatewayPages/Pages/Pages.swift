@@ -109,8 +109,8 @@ public struct WaitingApp: Sendable, Equatable {
   }
 }
 
-/// A value that only pages of the gateway for this browser contain, so that no other site can submit their forms (OWASP,
-/// synchronizer token).
+/// A value that the gateway puts into the forms of this browser's pages. No other site knows the value, so no other
+/// site can submit these forms (OWASP, synchronizer token).
 public struct FormToken: Sendable, Equatable {
   /// The name of the form field.
   public var name: String

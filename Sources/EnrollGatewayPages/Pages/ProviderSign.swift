@@ -28,7 +28,7 @@ public enum ProviderSign: Sendable, Equatable {
     }
   }
 
-  /// The sign for the gateway's name of a provider, such as `google`; the first letter if the provider is not well known.
+  /// The sign of the provider with this name at the gateway, such as `google`; the first letter for an unknown name.
   public init(named name: String) {
     self = Brand(rawValue: name).map(ProviderSign.brand) ?? .initial
   }

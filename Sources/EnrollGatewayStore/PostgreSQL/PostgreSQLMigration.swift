@@ -16,12 +16,14 @@ enum PostgreSQLMigration {
     return tables == 1 ? try connection.number(Migration.versionQuery) : 0
   }
 
+  /// Checks that the database has this program's schema version.
   /// - Throws: `.schema` if the database has another schema version than this program.
   static func check(by connection: PostgreSQLConnection) throws(StoreFailure) {
     let found = try beforeCommit { () throws(PostgreSQLError) in try version(by: connection) }
     guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
   }
 
+  /// Applies the versions that the database lacks.
   /// - Returns: the versions that were applied. After an error the connection may still be inside a transaction.
   static func run(by connection: PostgreSQLConnection) throws(StoreFailure) -> [Int64] {
     try beforeCommit { () throws(PostgreSQLError) in

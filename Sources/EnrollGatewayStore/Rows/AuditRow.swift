@@ -38,6 +38,7 @@ extension LimitRule {
   /// The cost of one request (`each`) and the capacity of the bucket (`all`), in milliseconds.
   var milliseconds: (each: Int64, all: Int64) { (seconds * 1_000 / max(1, requests), seconds * 1_000) }
 
+  /// The refusal of a request, with the seconds after which a request is granted again.
   /// - Parameter fullAt: when the exhausted bucket will be full again, in milliseconds since 1970.
   func refusal(fullAt: Int64, now: Int64) -> LimitVerdict {
     let wait = fullAt + milliseconds.each - now - milliseconds.all

@@ -1,6 +1,6 @@
-// Schema 2: for changes of accounts. Sessions and codes have the provider's session id, so that a logout at the provider ends
-// them. An identity may have a sealed token of its provider, which is revoked when the account is deleted. `spent` has the
-// hashes of one-time messages until they expire.
+// Schema 2: for changes of accounts. Sessions and codes have the provider's session id, so that a logout at the
+// provider ends them. An identity may have a sealed token of its provider, which is revoked when the account is
+// deleted. The table `spent` has the hashes of one-time messages until they expire.
 
 extension Migration {
   static let version2 = Migration(

@@ -11,9 +11,9 @@ extension SQLStatement {
     "SELECT \(AuditRow.columns) FROM audit WHERE account = $1 ORDER BY id DESC LIMIT $2")
   static let auditEntries = SQLStatement("SELECT coalesce(max(id), 0) FROM audit")
 
-  /// Takes one request from a bucket. $1: the key; $2: now; $3: the cost of one request; $4: the capacity,
-  /// all in milliseconds. Returns a row if the request is granted. A stored time is ignored if it is later
-  /// than any time that a gateway with a correct clock can write.
+  /// Takes one request from a bucket. $1: the key; $2: now; $3: the cost of one request; $4: the capacity. $2 to $4 are
+  /// in milliseconds. Returns a row if the request is granted. A stored time is ignored if it is later than any time
+  /// that a gateway with a correct clock can write.
   static let takeLimit = SQLStatement(
     """
     INSERT INTO limit_counters AS known (key, full_at)
@@ -81,7 +81,7 @@ extension SQLStatement {
   static let pruneCodes = prune("app_codes", by: "code_hash", isLongOver)
   /// $1: now; $2: the limit.
   static let pruneSpent = prune("spent", by: "hash", isLongOver)
-  /// Deletes old e-mail links. $1: now, less ``RegistrationTimes/keptSeconds``; $2: the limit.
+  /// Deletes old e-mail links. $1: now minus ``RegistrationTimes/keptSeconds``; $2: the limit.
   static let pruneLinks = prune("mail_links", by: "token_hash") {
     "expires <= \(atMost(RegistrationTimes.keptSeconds, ago: $0))"
   }

@@ -154,6 +154,7 @@ extension SQLConnection {
     return try change(.endSessionsOfPerson, identity + [sessionThatStays])
   }
 
+  /// Writes an audit entry about a password that was set or changed.
   /// - Parameter detail: the number of sessions that ended; nil for a registration, which ends no sessions.
   func notePassword(
     of account: AccountID, before: String?, detail: String?, at now: UnixTime

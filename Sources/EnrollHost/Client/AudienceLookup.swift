@@ -31,6 +31,7 @@ struct AudienceLookup {
   private var rows: UnsafeMutablePointer<Row>?
   private var count = 0
 
+  /// Finds the view of an audience's token.
   /// - Returns: nil if no audience was appended with exactly these bytes.
   @inline(__always)
   func view(
@@ -41,6 +42,7 @@ struct AudienceLookup {
     return nil
   }
 
+  /// Adds an audience to the table.
   /// - Parameter view: a view of the audience's token, which must stay alive until ``removeAll()`` is called.
   mutating func append(
     _ resource: UnsafeRawBufferPointer, _ scopes: UnsafeRawBufferPointer, _ view: TokenSlot.TokenView

@@ -50,7 +50,7 @@ final class ClosingPhases: Sendable {
   private let timer = Guarded<UInt64?>(nil, by: Mutex())
   private let begin = Guarded<Instant?>(nil, by: Mutex())
 
-  /// The instant, by the system's clock, at which the wait for a disk that refuses the tokens ends.
+  /// The instant, by the system's clock, until which closing waits for unsaved tokens to be saved.
   var latest: Instant {
     (begin.withLock { $0 } ?? SystemClock.now()).advanced(bySeconds: HTTPRequest.totalTimeoutSeconds)
   }

@@ -258,8 +258,9 @@ extension Client {
     return try engine.proofs.dpopProof(method: method, url: url, nonce: nonce, accessToken: accessToken)
   }
 
-  /// The provider's answer about one of the session's tokens (RFC 7662). Renews an access token that is due first.
-  /// - Throws: if there is no access token, the error that says why; no request was sent then.
+  /// The provider's answer about one of the session's tokens (RFC 7662). If the access token is due, it is renewed
+  /// first.
+  /// - Throws: if there is no access token, the error that says why; in that case no introspection request was sent.
   public func introspect(
     _ subject: Introspection.Subject, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject {

@@ -1,4 +1,4 @@
-// How long a server asks the client to wait (RFC 9110 §10.2.3), limited (R33). Some servers use `X-Retry-After`
+// How long a server asks the client to wait (RFC 9110 §10.2.3), up to a limit (R33). Some servers use `X-Retry-After`
 // (better-auth).
 
 public enum RetryAfter {

@@ -21,6 +21,7 @@ extension OutboxEntry {
 }
 
 extension [OutboxEntry] {
+  /// Replaces or removes an entry after an attempt to send it.
   /// - Parameter left: the entry that replaces `entry`; nil removes `entry`. The stored number of attempts, which
   ///   another process may have changed, grows by one.
   package mutating func put(_ left: OutboxEntry?, inPlaceOf entry: OutboxEntry) {

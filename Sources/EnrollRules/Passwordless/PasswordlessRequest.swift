@@ -59,7 +59,7 @@ package enum PasswordlessRequest {
       body: JSON.object(body).serialized(), freshConnection: true)
   }
 
-  /// The provider's response to ``start(_:authorization:configuration:options:)``.
+  /// Checks the provider's response to ``start(_:authorization:configuration:options:)``.
   /// - Throws: `.oauth` (such as `bad.email`), `.server`, `.responseInvalid`.
   package static func accept(_ response: HTTPResponse) throws(EnrollError) {
     if let error = TokenEndpointError.read(response, expecting: "a confirmation that a message was sent") {

@@ -42,7 +42,7 @@ package struct AuthorizationServer: Equatable, Sendable {
   ///   - named: the issuer, in the spelling of the host or resource that named the server.
   ///   - isOwnSpelling: whether the server's spelling is used if the two spellings differ only by the slash of an
   ///     empty path. A resource names its server by URL, and some resources write the slash (R18).
-  /// - Throws: as `ProviderMetadata`; `.configuration` for a server that serves no apps.
+  /// - Throws: as `ProviderMetadata`; `.configuration` for a server that apps cannot use.
   package init(
     _ published: PublishedDocument, of named: Issuer, isOwnSpelling: Bool, allowsLoopbackHTTP: Bool
   ) throws(EnrollError) {

@@ -80,7 +80,7 @@ extension TransactionRecord {
   }
 }
 
-/// The members that flows have in the store, those of all flows together.
+/// All the members that a flow may have in the store; each flow has only some of them.
 private struct StoredFlow {
   /// The stored names of the flows.
   enum Kind: String {

@@ -24,7 +24,7 @@ struct QueryParameter {
     while index < end {
       if let eight = EightBytes(of: query, at: index) {
         let separators = eight.places(of: 0x26)
-        // Counts only the encoded bytes before the separator.
+        // Only a `%` or `+` before the separator belongs to this value.
         let encoded = (eight.places(of: 0x25) | eight.places(of: 0x2B)) & (separators &- 1) & ~separators
         isEncoded = isEncoded || encoded != 0
         index += separators == 0 ? 8 : EightBytes.first(separators)

@@ -39,7 +39,7 @@ public struct Expiry: Equatable, Sendable {
     self.lifetimeSeconds = lifetimeSeconds
   }
 
-  /// Makes the end of a lifetime that begins at `moment`.
+  /// Makes the expiry of a token whose lifetime begins at `moment`.
   public init(lifetimeSeconds: Int64, from moment: Moment) {
     expiresAt = moment.wall + lifetimeSeconds
     deadline = moment.instant.advanced(bySeconds: lifetimeSeconds)
@@ -47,7 +47,7 @@ public struct Expiry: Equatable, Sendable {
     self.lifetimeSeconds = lifetimeSeconds
   }
 
-  /// The number of seconds until the end, rounded down; negative after the end.
+  /// The number of seconds until the token expires, rounded down; negative after that.
   public func secondsLeft(at moment: Moment) -> Int64 {
     guard isTold(by: moment) else { return expiresAt.since(moment.wall) }
     let left = deadline.since(moment.instant)
@@ -87,15 +87,15 @@ public struct Expiry: Equatable, Sendable {
     return isFresh ? .fresh : .due
   }
 
-  /// Whether more time seems to be left than the whole lifetime: by the clock of this boot, or after a reboot by the
-  /// date, because it was set back.
+  /// Whether more time seems to be left than the whole lifetime, because a clock went back. In the token's boot the
+  /// monotonic clock counts; after a reboot, the date.
   private func isUnclear(at moment: Moment) -> Bool {
     if moment.bootID == bootID { return !isTold(by: moment) }
     return expiresAt.since(moment.wall) > lifetimeSeconds
   }
 
-  /// Whether the monotonic clock decides. It does in the boot in which the token was received, unless it
-  /// shows an earlier time than when the token was received.
+  /// Whether the monotonic clock decides. It decides in the boot in which the token was received, unless this clock now
+  /// shows a time before the token was received.
   private func isTold(by moment: Moment) -> Bool {
     moment.bootID == bootID && moment.instant.advanced(bySeconds: lifetimeSeconds) >= deadline
   }
@@ -110,7 +110,7 @@ public struct Expiry: Equatable, Sendable {
       lifetimeSeconds: lifetimeSeconds, graceMargin: graceMargin(graceSeconds), largestMargin: largestMargin)
   }
 
-  /// The number of seconds that a fresh token must still be valid.
+  /// For how many more seconds a fresh token must be valid.
   private func margin(_ graceSeconds: Int64, _ minimumLifetimeSeconds: Int64) -> Int64 {
     max(graceMargin(graceSeconds), min(minimumLifetimeSeconds, largestMargin))
   }
@@ -122,8 +122,8 @@ public struct Expiry: Equatable, Sendable {
   private var largestMargin: Int64 { max(lifetimeSeconds, 1) - max(lifetimeSeconds / 10, 1) }
 }
 
-/// The time at which a token stops being fresh, as a few numbers. It is that simple, because every request of the host
-/// checks it.
+/// The time at which a token stops being fresh, as a few numbers that are quick to compare, because every request of
+/// the host checks this time.
 public struct Freshness: Equatable, Sendable {
   var deadline: Instant
   var lifetimeSeconds: Int64
@@ -158,8 +158,9 @@ extension Expiry {
 }
 
 extension Expiry {
-  /// The deadline by the clock of this boot, if it is certain, that is, if by each of the two clocks some time is left,
-  /// but not more than the whole lifetime. nil if the date was changed, or if the token was received in another boot.
+  /// The deadline by the clock of this boot; nil if it is not certain. It is certain if the token was received in this
+  /// boot, and if by both clocks some time is left, but not more than the whole lifetime. A changed date may break this
+  /// rule.
   func certainEnd(at moment: Moment) -> Instant? {
     guard moment.bootID == bootID else { return nil }
     let life = lifetimeSeconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,7 +1,7 @@
 // A server's clock, as its responses show it (R25). One response may be wrong: a cache returns an old date, or a node
 // of a cluster has a wrong clock. So a jump counts only after a second response confirms it.
 
-/// A server's clock, as the difference from a clock of this machine.
+/// A server's clock, stored as its difference from a clock of this machine.
 public struct ServerClock: Equatable, Sendable {
   /// The tolerated difference between the dates of one server's responses, in seconds: responses take time, and clocks
   /// drift.
@@ -9,7 +9,7 @@ public struct ServerClock: Equatable, Sendable {
 
   /// The server's clock minus this machine's clock, in seconds; nil until a response had a date.
   public private(set) var offsetSeconds: Int64?
-  /// The difference in the last response, if it was too far from ``offsetSeconds`` to be accepted; else nil.
+  /// The clock offset that the last response showed, if it was too far from ``offsetSeconds`` to be accepted; else nil.
   public private(set) var doubtedOffsetSeconds: Int64?
 
   public init(offsetSeconds: Int64? = nil, doubtedOffsetSeconds: Int64? = nil) {

@@ -7,6 +7,7 @@ package enum PEMKey {
   private static let begin = "-----BEGIN PRIVATE KEY-----"
   private static let end = "-----END PRIVATE KEY-----"
 
+  /// Reads a private key from PEM text.
   /// - Throws: `.configuration`; the error repeats no part of the text.
   package static func read(_ text: String, field: String) throws(EnrollError) -> PrivateKey {
     let lines = text.utf8.split { $0 == 0x0A || $0 == 0x0D }.map { Array(trimmed($0)) }.filter { !$0.isEmpty }

@@ -1,4 +1,4 @@
-// The pages of the other app, as if it were on this device.
+// The pages of another app that signs the user in. The sandbox shows these pages in place of a real app on the phone.
 
 extension Page {
   static func otherApp(

@@ -43,6 +43,7 @@ package final class EngineContext: Sendable {
     self.events = events
   }
 
+  /// Requires that the client is not being closed.
   /// - Throws: `.cancelled` once the client is being closed.
   func requireNotClosing() throws(EnrollError) {
     if closing?.isCancelled ?? false { throw EnrollError(.cancelled, "the client was closed") }
@@ -53,6 +54,7 @@ package final class EngineContext: Sendable {
     configuration.idTokenAlgorithms(at: provider.cachedMetadata)
   }
 
+  /// Requires a native platform.
   /// - Throws: `.illegalState` on a platform that is not native: there is no browser to open.
   func requireNative() throws(EnrollError) {
     guard isNative else {

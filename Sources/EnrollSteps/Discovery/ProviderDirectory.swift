@@ -92,10 +92,10 @@ public final class ProviderDirectory: Sendable {
     }
   }
 
-  /// Fetches the discovery document from the issuer, whatever is cached: for a decision that only a response of this
-  /// provider may cause. Configured endpoints are trusted without a request.
+  /// Fetches the discovery document from the issuer, whatever is cached, for a decision that needs a response of this
+  /// provider. Configured endpoints are trusted without a request.
   /// - Parameter serverTime: the server's time, if it is known.
-  /// - Returns: the metadata, and how many seconds ago a cache stored the document, by its headers; otherwise 0.
+  /// - Returns: the metadata, and its age in seconds in a cache, by the headers; 0 if no cache sent it.
   /// - Throws: `.issuerMismatch` if another provider responds, or this one with another issuer; the request's error.
   func requireIssuer(
     serverTime: UnixTime?, cancellation: (any Cancellation)?

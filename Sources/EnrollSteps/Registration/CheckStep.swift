@@ -273,7 +273,7 @@ public final class CheckStep: StateChangingStep {
     return hasNewAccessToken ? try judgeProvisional(fresh) : nil
   }
 
-  /// - Returns: false if the record no longer has the tokens with this refresh token.
+  /// - Returns: whether `fresh` was stored: false if the record no longer has the tokens with this refresh token.
   private func replaceProvisional(_ refreshToken: Secret, by fresh: TokenSet) throws(EnrollError) -> Bool {
     var isKept = false
     try store.update(account) { record throws(EnrollError) in
@@ -285,8 +285,8 @@ public final class CheckStep: StateChangingStep {
     return isKept
   }
 
-  /// Checks the id_token from a renewal of unconfirmed tokens. If it belongs to another user, verified or not, the
-  /// sign-in ends: otherwise the user would confirm tokens of a person whose profile was never shown.
+  /// Checks the id_token from a renewal of unconfirmed tokens. An id_token of another user ends the sign-in, even if it
+  /// is unverified: otherwise the user would confirm tokens of a person whose profile was never shown.
   private func judgeProvisional(_ fresh: TokenSet) throws(EnrollError) -> TokenSet {
     guard let idToken = fresh.unprovenIDToken, let record = try store.read(account) else { return fresh }
     let session = SessionIdentity(fresh, profile: record.provisionalProfile, configuration)

@@ -18,6 +18,7 @@ final class StoreLock: @unchecked Sendable {
     self.folder = folder
   }
 
+  /// Waits for the lock and takes it.
   /// - Throws: `.busy` if another thread or process held the lock for `seconds`; `.cancelled`, `.deadlineExceeded` as
   ///   ``FileLock/lock()``; the errors of files.
   func acquire(atMost seconds: Int64 = TimedMutex.timeoutSeconds) throws(EnrollError) -> Held {

@@ -15,7 +15,7 @@ extension FakeProvider {
     public var givesRefreshToken: Bool
     /// Whether each renewal issues a new refresh token and makes the old one invalid.
     public var rotates: Bool
-    /// How many seconds the previous refresh token is still accepted.
+    /// For how many seconds after a renewal the previous refresh token is still accepted.
     public var graceSeconds: Int64
     /// Whether a renewal returns an id_token.
     public var givesIDTokenOnRefresh: Bool

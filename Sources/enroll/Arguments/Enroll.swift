@@ -75,6 +75,7 @@ protocol EnrollCommand {
   /// The command's name, options and help.
   static var command: Command { get }
 
+  /// Makes the command from the values of its options.
   /// - Throws: a usage error if the options contradict each other.
   init(_ values: Values) throws(UsageError)
 

@@ -149,6 +149,7 @@ struct Logout: EnrollCommand {
     return (facts.queuedMessageCount ?? 0) > 0 ? .queued : .told
   }
 
+  /// Reports the result of the command.
   /// - Parameter failure: why the command ended early, or why an account could not be signed out.
   private func tell(
     _ ended: [EndedSession], _ session: CommandSession, _ failure: Failure? = nil

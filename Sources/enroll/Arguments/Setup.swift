@@ -105,7 +105,7 @@ struct Setup {
     return place.account ?? Environment.process["ENROLL_ACCOUNT"] ?? chosen
   }
 
-  /// Shows a plan, and does it if the user agrees.
+  /// Shows a plan, and carries it out if the user agrees.
   /// - Parameter again: makes the plan again after the user's answer, because another program may have changed
   ///   something in the meantime.
   private func perform(

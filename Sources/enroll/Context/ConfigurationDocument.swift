@@ -6,7 +6,8 @@ import EnrollJSON
 import EnrollPosix
 
 struct ConfigurationDocument: Equatable {
-  /// An object, unless the file contains something else. It can have ``credentialHosts``.
+  /// The content of the file: an object, unless the file is invalid. The object may have the member
+  /// ``credentialHosts``.
   private(set) var json: JSON
 
   private enum Key: String {
@@ -19,6 +20,7 @@ struct ConfigurationDocument: Equatable {
 
   init(_ json: JSON) { self.json = json }
 
+  /// The configuration for the library.
   /// - Throws: `.configuration` if the document is not a valid configuration.
   func checked() throws(EnrollError) -> Configuration { try Configuration(json: forLibrary) }
 
@@ -89,8 +91,8 @@ struct ConfigurationDocument: Equatable {
     return document
   }
 
-  /// This document with all keys from a registration of another client at the same server. Other keys stay, except
-  /// those about the previous client.
+  /// This document with another client at the same server: all keys of `other` replace the keys here. The remaining
+  /// keys stay, except those that describe the previous client.
   func replacingClient(by other: ConfigurationDocument) -> ConfigurationDocument {
     guard var members = json.object, let registered = other.json.object else { return other }
     for key in Configuration.keys where registered[key.name] != nil || Self.ofOneClient.contains(key.name) {
@@ -113,8 +115,8 @@ struct ConfigurationDocument: Equatable {
     return document
   }
 
-  /// A document for a check without a client id. It disables pushed requests, so that no client id is sent to
-  /// the provider.
+  /// This document for a check that has no client id: pushed requests are disabled, because they would send the
+  /// provider a client id.
   /// - Parameter secret: a placeholder for a preset that requires a secret.
   func withoutPushes(secret: String?) -> ConfigurationDocument {
     var document = self

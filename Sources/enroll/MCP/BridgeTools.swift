@@ -1,4 +1,5 @@
-// The server's tools. The bridge repeats their arguments in headers (2026-07-28), and leaves tools out of the list.
+// The server's tools. The bridge repeats their arguments in headers (2026-07-28), and leaves some tools out of the
+// list.
 
 import EnrollMCP
 import EnrollRules
@@ -44,7 +45,7 @@ extension Bridge {
     return MirroredArgument.headers(knownTools[name], of: exchange.body)
   }
 
-  /// Whether the server has refused a call because of its headers, so that the list of tools may show which headers
+  /// Whether the server has refused a tool call because of its headers. If so, the list of tools may show which headers
   /// the call needs.
   func needsTools(_ exchange: Exchange, _ answer: Message) -> Bool {
     exchange.status == 400 && answer.errorCode == Message.headerMismatch && exchange.kind == .message

@@ -1,6 +1,6 @@
 // The request for one run of the program.
 
-/// A command with its context, and its options for hints.
+/// The context of a command, and the options that hints about the command repeat.
 struct CommandRequest {
   var place: PlaceOptions
   /// Whether a user at the terminal may be asked for a passphrase or a PIN.

@@ -3,6 +3,7 @@
 import EnrollPosix
 
 enum Run {
+  /// Performs one run of the program.
   /// - Returns: the exit status, one of ``CommandStatus``.
   static func perform(
     _ request: CommandRequest, _ body: (CommandSession) throws(Failure) -> CommandStatus
@@ -13,7 +14,8 @@ enum Run {
     Interrupts.prepare()
     if let unreadable { return tell(unreadable, request) }
     request.place.keepDescriptors()
-    // A browser that this program starts inherits only one of these settings: it writes no core dump.
+    // This call forbids core dumps and debuggers. A browser that this program starts inherits only the first setting:
+    // it writes no core dump.
     try? ProcessMemory.hide()
     let session: CommandSession
     do throws(Failure) {

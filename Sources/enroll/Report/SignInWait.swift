@@ -8,6 +8,7 @@ import EnrollHost
 import EnrollJSON
 
 extension SignIn {
+  /// Shows the user how to go on, and waits until the sign-in has ended.
   /// - Parameter before: the account's data as they were before the sign-in.
   func wait(
     _ client: Client, _ begun: Transaction, _ before: AccountSnapshot

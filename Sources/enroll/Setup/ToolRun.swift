@@ -29,6 +29,7 @@ enum ToolRun {
     return ending
   }
 
+  /// Runs a program until it ends.
   /// - Parameters:
   ///   - words: the program, which is searched in PATH, and its arguments. The program inherits this program's standard
   ///     error.

@@ -1,4 +1,4 @@
-// Dates of RFC 3339 §5.6, in the documents that other programs read and in those that they send.
+// Dates of RFC 3339 §5.6, which this program writes for other programs, and reads from the documents that they send.
 
 import CPosix
 import EnrollRules
@@ -35,7 +35,8 @@ enum InternetDate {
     (parts.tm_year, parts.tm_mon, parts.tm_mday) = (fields[0] - 1900, fields[1] - 1, fields[2])
     (parts.tm_hour, parts.tm_min, parts.tm_sec) = (fields[3], fields[4], fields[5])
     let seconds = Int64(timegm(&parts))
-    // Numbers that are too large have become a later date.
+    // timegm(3) turns a number that is too large, such as a 13th month, into a later date. The date then has another
+    // text.
     guard self.text(seconds) == whole + "Z" else { return nil }
     return seconds - offset
   }

@@ -1,5 +1,5 @@
-// Notes about tokens that the program has printed, kept between its runs. They are in a small file in the user's
-// state directory, which only the user can read. For a token they contain only a digest (R40).
+// Notes about tokens that the program has printed, kept between its runs. They are in a small file in the user's state
+// directory, which only the user can read. They contain only a digest of each token (R40).
 
 import CPosix
 import EnrollCrypto
@@ -20,7 +20,8 @@ struct RenewalNotes {
 
   init(path: String) { self.path = path }
 
-  /// Whether the token was printed in the last `seconds`, for a program that asks again after a refusal.
+  /// Whether the token was printed in the last `seconds`. If it was, a program that asks again has probably seen a
+  /// server refuse the token.
   func hasPrinted(_ token: String, within seconds: Int64, of now: Int64) -> Bool {
     has(token, in: "printed", within: seconds, of: now)
   }
@@ -44,7 +45,7 @@ struct RenewalNotes {
   /// seconds of each other.
   private static let sameTime: Int64 = 2
 
-  /// Whether a renewal gave no id_token to follow this id_token, so that another renewal is pointless.
+  /// Whether a renewal returned no new id_token in place of this id_token, so that another renewal is pointless.
   func hasNoSuccessor(_ idToken: String) -> Bool { read("last")?[Self.digest(idToken)] != nil }
 
   func add(withoutSuccessor idToken: String) { add(idToken, .bool(true), to: "last") }

@@ -53,7 +53,7 @@ json_t *json_of_error(const enroll_error *error) {
   return object;
 }
 
-/* `has_ended`: a sign-in has ended, so it cannot be retried, whatever the reason was. */
+/* `has_ended`: whether the error ended a sign-in, which then cannot be retried, whatever the reason was. */
 static json_t *json_of_reason(enroll_status status, const char *message, int32_t http_status, const char *oauth_error,
                               const char *description, int has_ended) {
   enroll_error error = ENROLL_ERROR_INIT;

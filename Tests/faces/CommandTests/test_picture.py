@@ -6,7 +6,7 @@ import zbar
 from cases import CommandCase
 
 LINE = re.compile(r"\x1b\[30;107m([ █▀▄]+)\x1b\[0m")
-# For each character, whether the module in its upper and its lower row is dark.
+# For each character, whether its upper half and its lower half show a dark module (1) or a light one (0).
 CELLS = {"█": (1, 1), "▀": (1, 0), "▄": (0, 1), " ": (0, 0)}
 
 

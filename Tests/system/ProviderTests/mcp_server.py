@@ -1,4 +1,4 @@
-"""The MCP server of `resource/server.py`, started beside a provider, and a client's call of its tool."""
+"""The MCP server of `resource/server.py`, started together with a provider, and a client's call of its tool."""
 
 from pathlib import Path
 

@@ -1,8 +1,8 @@
 """Checks a page in a real browser against WCAG 2.2 AA, as far as a program can, and takes pictures of it.
 
-`Tab` is one browser profile of one width, used with the keyboard only. axe checks each page in light and
-dark. Each page is also checked for scrolling sideways, for the order of the Tab key, and for refusals by the
-page's own content security policy; the pictures go to build/screenshots, with an index.html for people.
+`Tab` is one browser profile with a window of one width, used with the keyboard only. axe checks each page in
+light and dark. Each page is also checked for scrolling sideways, for the order of the Tab key, and for refusals by
+the page's own content security policy; the pictures go to build/screenshots, with an index.html for people.
 """
 
 import html

@@ -251,7 +251,7 @@ def renewal(programs):
                     sandbox.control("resetCounts")
                     if delay and name != "memory":
                         sandbox.control("fault", fault="delay", endpoint="token", value=delay, times=1)
-                    # Every thread is waiting at that time.
+                    # The instant is late enough: by then, every thread is waiting for it.
                     instant = time.monotonic_ns() + 100_000_000
                     for process in group:
                         process.stdin.write(b"%d\n" % instant)

@@ -28,7 +28,7 @@ enum Sample {
           """.utf8)))
   }
 
-  /// The transactions are made again for each use. A constant would live until the end, and the leak checker
+  /// The transactions are made again for each use. A constant would live until the program ends, and the leak checker
   /// would report it, because it cannot follow the tagged pointer of an indirect enum.
   static var transactions: [TransactionRecord] {
     [

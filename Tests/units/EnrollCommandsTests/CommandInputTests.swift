@@ -167,7 +167,7 @@ struct CommandInputTests {
       expect(error?.code, is: .unsupported)
       expect(error?.field, is: field)
     }
-    // The library's own call by name (`CommandTable.call`) refuses keys of a host, too.
+    // `CommandTable.call`, which calls a command by its name, also refuses keys that a host provides.
     let error = #expect(throws: EnrollError.self) {
       try CommandTable.call(
         "store.diagnose", .object([("store", .string("/tmp")), ("keys", host)]), client: nil,

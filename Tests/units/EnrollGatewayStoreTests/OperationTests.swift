@@ -301,7 +301,7 @@ struct RevocationTests {
     try expect(state(mine), is: .unknown)
     try expect(state(reset), is: .unknown)
     try expect(state(others), isNot: .unknown)
-    // The state of a used activation is known.
+    // A used activation link is not deleted, so its state is still known.
     try expect(state(activation), is: .spent)
   }
 }

@@ -1,4 +1,4 @@
-// Threads for work that must not block a caller's thread.
+// Tests of the pool of threads for work that must not block a caller's thread.
 
 @testable import EnrollPosix
 import EnrollRules

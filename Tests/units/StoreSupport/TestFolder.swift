@@ -12,9 +12,9 @@ package final class TestFolder: Sendable {
   package let path: String
   package var store: String { path + "/store" }
 
-  /// Makes the folder.
-  /// - Parameter onDisk: on a real disk, where syncing takes time; otherwise in memory, if the machine has
-  ///   such a folder.
+  /// Makes the folder of the test.
+  /// - Parameter onDisk: true for a folder on a real disk, where syncing takes time; false for a folder in memory, if
+  ///   the machine has /dev/shm.
   package init(onDisk: Bool = false) {
     let memory = "/dev/shm"
     let isUsable = !onDisk && access(memory, W_OK) == 0

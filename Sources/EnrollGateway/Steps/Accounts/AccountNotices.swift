@@ -21,7 +21,7 @@ extension [Identity] {
 /// E-mails about accounts.
 struct AccountNotices: GatewaySteps {
   let services: GatewayServices
-  /// Queues the e-mails. It is nil if no mail server is configured; then users get no e-mails.
+  /// The mailer that queues the e-mails; nil if no mail server is configured, so that users get no e-mails.
   let mailer: (any Mailer)?
 
   /// Queues one e-mail to each verified address of these identities.

@@ -45,6 +45,7 @@ struct GatewaySessions: GatewaySteps {
     return session?.app == nil ? nil : session
   }
 
+  /// Checks that a form comes from a page of this browser's session.
   /// - Returns: the session to which the form belongs; nil if there is no live session.
   /// - Throws: `.failure(.formExpired)` for a form from another site, or from the page of another session.
   func ownForm(_ request: WebRequest) throws(Interruption) -> (hash: [UInt8], session: LiveSession)? {

@@ -290,7 +290,7 @@ class Person:
             self._go_on(page)
 
     def _load(self, url):
-        """- Returns: the address of the page on which the person signs in."""
+        """Returns the address of the page on which the person signs in."""
         try:
             self._loader.open(url, timeout=30).close()
         except urllib.error.HTTPError as answer:

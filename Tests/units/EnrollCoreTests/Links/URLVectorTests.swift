@@ -45,7 +45,8 @@ struct URLVectorTests {
         }
         accepted += 1
         guard url.text(url.path) == "/x", let output = test["output"] as? String else {
-          // With a label that is not valid Punycode, no browser reaches any host, so the name is not another host.
+          // The name has a label that is not valid Punycode. No browser reaches any host by such a name, so the name
+          // cannot lead to a wrong host.
           #expect(input.lowercased().contains("xn--"), "\(input)")
           continue
         }
@@ -65,7 +66,7 @@ struct URLVectorTests {
         }
         guard url.kind == .https, host == "www.whitelisteddomain.tld" else { continue }
         accepted += 1
-        // A browser goes to the claimed host with these URLs: the rest is path and query.
+        // A browser goes to the claimed host, too, because the rest of the URL is only path and query.
         #expect(text.hasPrefix("https://www.whitelisteddomain.tld/"), "\(text)")
       }
     }

@@ -13,7 +13,7 @@ import Testing
 /// A server that accepts some requests and never answers them; it passes the others to another transport.
 private final class SilentTransport: Transport {
   let reached = Event()
-  /// Ends an unanswered request as a timeout does, if it is not cancelled.
+  /// Ends an unanswered request that was not cancelled, as a timeout would.
   let timeOut = Event()
   /// Lets the server answer the waiting request after all.
   let answers = Event()
