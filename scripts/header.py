@@ -130,8 +130,8 @@ class Header:
         return [function for function in self.functions if function.name in names]
 
     def statuses(self, function):
-        """All statuses that a function may return: the statuses in its comment, in its groups, and of the functions
-        that it refers to."""
+        """All statuses that a function may return: the statuses that its comment names, the statuses of the groups
+        in the comment, and the statuses of the functions to which the comment refers."""
         found = set(re.findall(r"ENROLL_OK|ENROLL_E_\w+", function.comment.returns))
         for group in re.findall(r"\[(\w+)\]", function.comment.returns):
             found |= self.groups.get(group, set())

@@ -5,14 +5,14 @@ import CPosix
 
 /// The owner's permissions for a file or folder that this process has just made.
 public enum OwnerPermissions {
-  /// Sets mode 0600 on a file of this user that lacks some of these permissions and gives none to other users.
+  /// Sets mode 0600 on a file of this user, if the owner lacks some of these permissions and nobody else has any.
   public static func restore(file descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, lacks(0o600, status) else { return }
     _ = fchmod(descriptor, 0o600)
   }
 
-  /// Sets mode 0700 on a folder of this user that lacks some of these permissions and gives none to other users. A
+  /// Sets mode 0700 on a folder of this user, if the owner lacks some of these permissions and nobody else has any. A
   /// symbolic link is not followed.
   /// - Parameter path: absolute.
   public static func restore(folder path: String) {

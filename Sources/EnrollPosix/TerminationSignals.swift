@@ -1,5 +1,5 @@
-// Lets a program read the signals that ask it to end from a descriptor, so that it can end in an orderly way. Only for
-// EnrollKit's programs: the library leaves signals to its host.
+// Lets a program get the signals that ask it to end as data on a descriptor, so that it can end in an orderly way. Only
+// for EnrollKit's programs: the library leaves signals to its host.
 //
 // One request to end often arrives as several signals: systemd sends SIGTERM and SIGHUP (SendSIGHUP=), timeout(1)
 // signals its child and then the child's group, a terminal that closes sends SIGHUP, and so does its shell. Therefore

@@ -21,8 +21,8 @@ public final class PublicKey: Sendable {
   /// pointer; a leak checker would not recognise that pointer, and would report a key in use as lost.
   private let numbers: [[UInt8]]
   let handle: KeyHandle
-  /// The context of the last successful verification, kept for the next one: to make a new context takes a fifth of the
-  /// time of a verification.
+  /// The context of the last successful verification, kept for the next verification, because making a new context
+  /// takes a fifth as long as a whole verification.
   private let spare = Spare<VerificationContext>()
 
   /// The numbers of the key, as in a JWK (RFC 7518 §6).

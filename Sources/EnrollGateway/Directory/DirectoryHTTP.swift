@@ -30,8 +30,8 @@ final class DirectoryHTTP: Sendable {
     var query: [(String, String)] = []
     var body: JSON?
     var mediaType = "application/json"
-    /// The version of the resource that the request is for: for another version, the request fails (RFC 9110 §13.1.1).
-    /// nil for any version.
+    /// The version that the resource must have. If it has another version, the request fails (RFC 9110 §13.1.1). nil
+    /// for any version.
     var ifMatch: String?
     /// Whether the request carries the gateway's credentials.
     var isAuthorized = true
@@ -119,8 +119,8 @@ extension DirectoryHTTP {
     switch response.status {
     case 429:
       let seconds = Self.pauseSeconds(response)
-      // A limit for requests without credentials may concern the passwords of one user, so requests about
-      // other users continue.
+      // The limit for a request without the gateway's credentials may concern only one user's password, so requests
+      // about other users continue.
       if isAuthorized {
         let until = clock.instant().advanced(bySeconds: seconds)
         pausedUntil.withLock { $0 = until }

@@ -69,8 +69,8 @@ extension SQLStatement {
     )
     """
 
-  /// The audit entries of a new session or code. A repeated call begins nothing, and writes no entry again. The subquery on
-  /// `people` sees the password as it was before the statement.
+  /// The audit entries of a new session or code. A repeated call begins no second session or code, and writes no second
+  /// entry. The subquery on `people` sees the password as it was before the statement.
   private static func notingLink(_ address: String, _ request: String) -> String {
     """
     \(noting("$8", at: "$4", from: address, request)), password_noted AS (

@@ -1,5 +1,5 @@
-// Brings the schema of a PostgreSQL database to this program's version, in one transaction. An advisory lock lets one replica
-// migrate while the others wait; they then find the new schema.
+// Brings the schema of a PostgreSQL database to this program's version, in one transaction. An advisory lock lets one
+// replica migrate. The other replicas wait, and then find the new schema.
 
 import EnrollGateway
 

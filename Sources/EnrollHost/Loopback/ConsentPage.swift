@@ -98,8 +98,8 @@ package final class ConsentPage: @unchecked Sendable {
       let ready = try poll(until: deadline, now)
       event.drain()
       if let agrees = serve(ready) { return agrees }
-      // The time is read again, because the wait may have been long: with `now`, the new connections would be past
-      // their deadline.
+      // The time is read again, because the wait may have been long: with the old `now`, the new connections would be
+      // past their deadline.
       accept(ready, clock.instant())
     }
   }

@@ -13,7 +13,7 @@ struct RequestTarget: Equatable {
   let display: String
 
   /// Parses and checks the URL of a request.
-  /// - Throws: `.invalidArgument` with the rule that the URL breaks, but not its path and query.
+  /// - Throws: `.invalidArgument`, which names the broken rule, but not the URL's path and query.
   init(_ text: String, allowsLoopbackHTTP: Bool) throws(EnrollError) {
     let url: StrictURL
     do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { throw Self.refused(error.text) }

@@ -12,7 +12,8 @@ public struct SignInOptions: Sendable {
   /// The `prompt`: `none`, `login`, `consent`, `select_account`, `create`, or several of these, separated by spaces
   /// (OpenID Connect Core §3.1.2.1).
   public var prompt: String?
-  /// The user who will probably sign in, for the provider's form (OpenID Connect Core §3.1.2.1): 1 to 512 bytes.
+  /// The name of the user who will probably sign in, as a hint for the provider's form (OpenID Connect Core §3.1.2.1):
+  /// 1 to 512 bytes.
   public var loginHint: String?
   /// The longest time since the user signed in, in seconds; checked in the id_token (R26).
   public var maxAgeSeconds: Int64?

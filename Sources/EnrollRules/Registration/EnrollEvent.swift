@@ -4,7 +4,7 @@
 public enum EnrollEvent: Equatable, Sendable {
   /// The state of the registration has changed.
   case registrationChanged(RegistrationState)
-  /// This event is sent once, when the first state is settled. The host may then hide its splash screen.
+  /// The client knows its first state. This event is sent only once; the host may then hide its splash screen.
   case registrationSettled(RegistrationState)
   /// There is a new access token, and it is stored.
   case tokenRenewed(expiresAt: UnixTime)

@@ -17,7 +17,7 @@ public struct Settlement: Equatable, Sendable {
     self.ending = ending
   }
 
-  /// The conclusion of a transaction that continues in the browser.
+  /// Describes a transaction that is open again and continues in the browser.
   /// - Parameter error: why the transaction did not end with tokens. The error is not reported.
   package init(_ transactionID: TransactionID, continuingAt url: String, after error: EnrollError) {
     self.init(transactionID: transactionID, ending: .failed(error))

@@ -1,7 +1,7 @@
-// Prepares responses for all rules: removes a byte order mark (RFC 8259 §8.1 allows a reader to ignore it), adds the
-// time and the secrets of the request, and converts forms to JSON. If a cache answered a request that no cache may
-// answer, the response is refused. If the end of a response is missing, the response is returned only if it may have
-// tokens that are issued only once (R30).
+// Prepares responses, so that all rules can read them: removes a byte order mark (RFC 8259 §8.1 allows a reader to
+// ignore it), adds the time and the secrets of the request, and converts forms to JSON. If a cache answered a request
+// that no cache may answer, the response is refused. If the end of a response is missing, the response is returned only
+// if it may have tokens that are issued only once (R30).
 
 import EnrollJSON
 package import EnrollRules

@@ -1,5 +1,4 @@
-// The forms of every kind of content of a store: the form that this program writes, and the older forms that it can
-// read.
+// For every kind of content in a store: the form that this program writes, and the older forms that it can read.
 
 import EnrollRules
 import EnrollJSON

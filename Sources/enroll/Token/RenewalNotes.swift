@@ -82,8 +82,8 @@ struct RenewalNotes {
     }
   }
 
-  /// Runs `change` while no other process changes the file. It does not run if another process keeps the lock for long,
-  /// because a stopped process may keep it.
+  /// Runs `change` while no other process changes the file. If another process keeps the lock for long, `change` does
+  /// not run: a stopped process would never release the lock.
   private static func locked(_ path: String, _ change: () -> Void) {
     let descriptor = enroll_posix_open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return }

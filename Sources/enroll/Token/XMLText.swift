@@ -2,7 +2,8 @@
 // whose content is text. Entities that a document declares itself are refused: they could name files.
 
 enum XMLText {
-  /// The text of the first element with this name; nil if there is none, or if it has markup or an unknown reference.
+  /// The text of the first element with this name; nil if there is no such element, or if its content has markup or an
+  /// unknown reference.
   static func element(_ name: String, in text: String) -> String? {
     let bytes = Array(text.utf8)
     let (start, end) = (Array("<\(name)>".utf8), Array("</\(name)>".utf8))

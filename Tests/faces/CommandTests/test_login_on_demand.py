@@ -68,7 +68,7 @@ class LoginOnDemand(CommandCase):
         children += [self.start("token", "--login", "--format", "kubernetes", "--id-token"),
                      self.start("exec", "--login", "--", "sh", "-c", "echo $ACCESS_TOKEN")]
         url = self.opened()
-        # All of them wait before the user signs in.
+        # All commands wait before the user signs in.
         for child in children:
             self.assertIn("sign in with the browser", child.stderr.readline())
         self.come_back(url)
@@ -156,7 +156,7 @@ class LoginOnDemand(CommandCase):
         _, said = self.run_enroll("exec", "--login", "--", "true", status=3)
         self.assertIn("cannot be written: Not a directory", said)
         self.assertEqual(self.opened_count(), tabs)
-        # The command that is advised needs no file there.
+        # The command that the message advises needs no file in that folder.
         self.sign_in()
         self.assertTrue(self.token("--login"))
 
@@ -192,7 +192,7 @@ class LoginOnDemand(CommandCase):
             with self.subTest(words):
                 _, said = self.run_enroll(*words, status=3)
                 self.assertRegex(said, r"(?s)a sign-in waits for your confirmation.*`enroll login`")
-        # A sign-in that a program started before the question was open does not answer it, either.
+        # A sign-in that a program started before the question was open does not answer the question, either.
         _, said = self.run_enroll("login", "--yes", "--open-again", str(self.home / "again"), status=3)
         self.assertRegex(said, "of Alice Example.* waits for your confirmation")
         self.assertIn("waiting", self.json("status", status=3))

@@ -1,5 +1,6 @@
-"""Tests of Sign in with Apple through the program, in Chromium: Apple's page is at its own address, so its
-form comes from another site, with a script and without one; and Apple's notifications after that."""
+"""Tests of Sign in with Apple through the program, in Chromium. Apple's page is at its own address, so its
+form comes from another site; the gateway's page sends the form again, with a script or without one. Other
+tests are about Apple's later notifications."""
 
 import json
 import os

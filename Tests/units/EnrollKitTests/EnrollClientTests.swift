@@ -64,7 +64,7 @@ struct EnrollClientTests {
     let begun = try await client.begin()
     async let settled = client.awaitOutcome(of: begun)
     _ = try await client.resume(provider.signIn(at: begun.url))
-    // The state is `confirmed`. It is `valid` if this client read the session from the store before the other task
+    // The state is `confirmed`; or `valid`, if this client read the session from the store before the other task
     // reported the confirmation.
     #expect([.active(.confirmed), .active(.valid)].contains(try await settled))
   }

@@ -53,8 +53,8 @@ private struct StepType {
 
 @Suite("The steps of the engine")
 struct StepTests {
-  /// Each part of the state that has its own type, with the steps that hold it. Only its own methods change a
-  /// part. `Guarded` values of a single step are private to that step.
+  /// Each part of the state that has its own type, with the steps that hold the part. Only the methods of that type
+  /// change the part. `Guarded` values of a single step are private to that step.
   private static let holders: [String: Set<String>] = [
     "StateMachine": [
       "RenewalReport", "CheckStep", "RegistrationStep", "TransactionStep", "AuthorizationStep",

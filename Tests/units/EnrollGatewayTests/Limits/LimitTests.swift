@@ -33,7 +33,7 @@ private final class SharedCounters: LimitStore {
   func pruneLimits(at now: UnixTime) throws(StoreFailure) -> Int { 0 }
 }
 
-/// A lock that plays contention on one thread. When it is first taken, it runs `waiting`, so that the requests in
+/// A lock that simulates contention on one thread. When it is first taken, it runs `waiting`, so that the requests in
 /// `waiting` get the lock first.
 private final class ContendedLock: EnrollSteps.Lock {
   private let waiting: @Sendable () -> Void

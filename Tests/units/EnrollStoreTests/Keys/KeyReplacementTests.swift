@@ -140,16 +140,15 @@ struct KeyReplacementTests {
     let fresh = try AccountName("fresh")
     let mover = try folder.open()
     try mover.replaceKeys(.file, newDataKey: true)
-    // This process has the old key in memory. The process saves a new account first, because an existing record would
-    // reveal the new key.
+    // `other` plays a process that has the old key in memory. It saves a new account first, because an existing record
+    // would show that the key was replaced.
     try other.update(fresh) { $0.registrationType = "NEW" }
     try other.update(.default) { $0.tokenEpoch += 1 }
     try other.updateOutbox { $0 = [] }
     let again = try folder.open()
     try expect(again.read(.default)?.registrationType, is: "SOCIAL")
     try expect(again.read(fresh)?.registrationType, is: "NEW")
-    // The key moves to a provider that this process does not know. The process has the sealing key in memory,
-    // and continues.
+    // The key moves to a provider that `other` does not know. `other` has the sealing key in memory, and continues.
     try mover.replaceKeys(KeyPlan(.host(FakeSecretStore())))
     try other.update(.default) { $0.tokenEpoch += 1 }
     try expect(mover.read(.default)?.registrationType, is: "SOCIAL")
