@@ -60,7 +60,7 @@ package final class FailingTokenStore: TokenStore {
   /// Runs `body` while the next caller waits for the renewal lock.
   package func whileWaiting(_ body: @escaping @Sendable () -> Void) { waiting.withLock { $0 = body } }
 
-  /// Replaces the store with an empty store from now on.
+  /// From now on plays another store, which has another identity and no record of this account.
   package func replace(_ account: AccountName) throws(EnrollError) {
     isReplaced.withLock { $0 = true }
     try base.remove(account)

@@ -55,7 +55,7 @@ public protocol RevocationStore: AnyObject, Sendable {
   /// Removes a token that the provider has revoked.
   func removeRevocation(_ id: Int64) throws(StoreFailure)
 
-  /// Sets the time of the next try.
+  /// Sets the time of the next try to revoke a token.
   func putOffRevocation(_ id: Int64, until due: UnixTime) throws(StoreFailure)
 
   /// Removes a token that was not revoked, and records that in the audit, in one transaction.

@@ -5,7 +5,7 @@ import EnrollRules
 
 /// One app of the configuration.
 public struct RegisteredApp: Sendable, Equatable {
-  /// 1 to 64 letters, digits, `-` or `_`.
+  /// The app's id: 1 to 64 letters, digits, `-` or `_`.
   public let id: String
   /// The name that the pages show.
   public let title: String

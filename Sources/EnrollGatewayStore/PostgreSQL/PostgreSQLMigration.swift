@@ -9,7 +9,7 @@ enum PostgreSQLMigration {
   /// The timeout of a migration's statements: a migration may take long.
   private static let timeoutMilliseconds: Int64 = 600_000
 
-  /// The newest version in the database; 0 if there is none.
+  /// The newest schema version in the database; 0 if the database has no schema.
   static func version(by connection: PostgreSQLConnection) throws(PostgreSQLError) -> Int64 {
     let tables = try connection.number(
       "SELECT count(*) FROM pg_catalog.pg_class WHERE oid = to_regclass('schema_versions')")

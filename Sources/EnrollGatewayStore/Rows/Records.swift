@@ -106,7 +106,7 @@ struct CodeRecord {
 }
 
 extension AuditEntry {
-  /// The entry for a code that was presented a second time.
+  /// The audit entry for a code that was presented a second time.
   static func reuse(of code: CodeRecord, at now: UnixTime, from origin: AuditOrigin) -> AuditEntry {
     AuditEntry(
       at: now, .codeReused, .refused, account: code.account.id, detail: code.app, from: origin)

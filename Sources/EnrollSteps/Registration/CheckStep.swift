@@ -111,7 +111,7 @@ public final class CheckStep: StateChangingStep {
     }
   }
 
-  /// Keeps the state if it has changed in the meantime, by a logout or a transaction.
+  /// Applies the check's result. No effect if a logout or a transaction has made `event` illegal in the meantime.
   private func settleCheck(_ check: CheckState, _ event: RegistrationEvent) -> RegistrationState {
     checkProgress.note(check)
     return (try? apply(event)) ?? state

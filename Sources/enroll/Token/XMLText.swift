@@ -25,7 +25,7 @@ enum XMLText {
     "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "amp": "&",
   ]
 
-  /// The longest reference between `&` and `;`.
+  /// The maximum number of bytes between the `&` and the `;` of a reference.
   private static let referenceBytes = 16
 
   /// The text with its references replaced; nil for markup, and for a reference that is unknown or not closed.

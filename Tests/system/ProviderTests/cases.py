@@ -165,7 +165,7 @@ class ProviderCase(unittest.TestCase):
             self.assertFalse(answer.get("accessToken"))
 
     def assertNoEffect(self, client, url, command="registration.resume"):
-        """The URL is refused, and nothing has changed."""
+        """Checks that the URL is refused, and that the state has not changed."""
         before = client.call("registration.state")["state"]
         with self.assertRaises(Refused) as caught:
             client.call(command, url=url)
@@ -186,7 +186,7 @@ class Timed:
         return client
 
     def assertOneRequestEach(self, processes, rounds, seconds):
-        """After this many seconds all processes request the token at the same time, again and again: one request is
+        """Checks several rounds: after `seconds`, all processes request the token at the same time; only one request is
         sent, and all get the same token."""
         clients = [self.open_within(self.clock.environment) for _ in range(processes)]
         self.sign_in(clients[0])
@@ -201,7 +201,7 @@ class Timed:
         self.assertTrue(clients[0].call("identity.userinfo")["claims"]["sub"])
 
     def lose_rotated_tokens(self):
-        """A process renews, and is killed before it has stored the new tokens."""
+        """Lets a process renew, and kills it before it has stored the new tokens."""
         dying = self.open_within(self.clock.dying("before renameat .record 2"))
         with self.assertRaises(Refused):
             dying.call("token.refresh")

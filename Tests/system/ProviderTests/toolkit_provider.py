@@ -78,7 +78,7 @@ class Toolkit(Provider):
         }
 
     def connect(self, person, action, pages=None):
-        """The user connects a device, in a browser on another device."""
+        """Connects a device, as a user does with the browser of another device."""
         person.open(
             f"{action['verificationUri']}?user_code={action['userCode']}",
             until=f"{self.issuer}/device-grant-status/",

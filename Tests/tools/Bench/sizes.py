@@ -7,7 +7,7 @@ import subprocess
 
 from measure import BUILT, TOP, emit
 
-#: The names of the groups of scripts/bench-size in the table.
+#: The names that the table has for the groups of scripts/bench-size.
 NAMES = {"library": "Swift's own library", "shared": "shared by several functions"}
 
 

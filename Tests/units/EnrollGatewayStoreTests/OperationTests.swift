@@ -223,7 +223,7 @@ struct OperationTests {
 
 @Suite("Tokens that wait to be revoked")
 struct RevocationTests {
-  /// An account is deleted, and its provider token waits for revocation.
+  /// Deletes an account whose provider token then waits for revocation.
   private func deleted(in store: any CountedStore) throws -> AccountID {
     let person = Sample.person(at: "apple")
     let account = try store.begin(Sample.session(), for: person).account.id

@@ -13,7 +13,7 @@ struct FolderTests {
     "Configuration", "Log", "Metrics", "Mail", "Registration", "Sessions", "Web", "Steps", "Gateway",
   ]
 
-  /// The modules whose types the gateway uses, too.
+  /// The modules below the gateway, whose types every file of the gateway may use.
   private static let below = [
     "EnrollCrypto", "EnrollJSON", "EnrollRules", "EnrollSteps", "EnrollHTTP", "EnrollGatewayPages",
   ]

@@ -1,4 +1,4 @@
-// Code that runs on separate threads, and the error that code throws.
+// Functions that run code on separate threads, and a function that returns the code of an error.
 
 import EnrollPosix
 package import EnrollRules

@@ -137,7 +137,7 @@ struct ClosingTests {
       _ = stage.ask(client)
       stage.silence.reached.wait()
       client.close()
-      // Waits until the client's grace period has ended: closing then shortens no further action.
+      // Waits until the client's grace period has ended. Closing does not cut short what still runs after that.
       while !client.phases.gracePeriod.isCancelled { Thread.sleep(forTimeInterval: 0.01) }
       expect(stage.silence.count.withLock { $0 }, is: 1)
       stage.silence.timeOut.set()
@@ -216,7 +216,7 @@ struct ClosingTests {
     expect(stage.provider.count(.token), is: 1)
   }
 
-  /// Another user signs in, with a code whose exchange is in progress when `leave` is called.
+  /// Signs another user in. While the exchange of the code is in progress, `leave` is called.
   private func exchange(
     _ stage: Stage, _ client: Client, until deadline: Instant = .distantFuture,
     leaving leave: (CancellationFlag) -> Void
@@ -293,7 +293,7 @@ struct ClosingTests {
         client.drain()
         isDrained.set()
       }
-      // Waits until the client's grace period has ended: closing then shortens no further action.
+      // Waits until the client's grace period has ended. Closing does not cut short what still runs after that.
       while !client.phases.gracePeriod.isCancelled { Thread.sleep(forTimeInterval: 0.01) }
       #expect(!isDrained.isSet)
       stage.silence.answers.set()

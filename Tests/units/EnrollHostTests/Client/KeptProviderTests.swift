@@ -35,7 +35,7 @@ struct KeptProviderTests {
     return try Client(options)
   }
 
-  /// A user signs in, in a process that ends. Tokens live for ten seconds.
+  /// Signs a user in, in a process that then ends. Tokens live for ten seconds.
   private func signIn() throws {
     provider.change { $0.lifetime = .integer(10) }
     let client = try process()

@@ -336,7 +336,7 @@ struct SessionKeyTests {
     expect(keyring.recall(name), is: Secret("first"))
     keyring.remember(Secret("second"), as: name, seconds: 60)
     expect(keyring.recall(name), is: Secret("second"))
-    // The kernel's own listing: a user key, only for this user, with an expiry.
+    // The kernel's own list must show a user key, only for this user, with an expiry.
     let keys = try String(contentsOfFile: "/proc/keys", encoding: .utf8).split(separator: "\n")
     let line = try #require(keys.first { $0.contains(name) })
     let words = line.split(separator: " ")
