@@ -19,8 +19,9 @@ enum ChildProcess {
     var none = sigset_t()
     sigemptyset(&none)
     var usual = sigset_t()
-    sigemptyset(&usual)
-    sigaddset(&usual, SIGPIPE)
+    sigfillset(&usual)
+    // A program that ignores SIGHUP was started by nohup.
+    sigdelset(&usual, SIGHUP)
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setsigdefault(&attributes, &usual)
     posix_spawnattr_setpgroup(&attributes, 0)

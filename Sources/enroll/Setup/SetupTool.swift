@@ -45,9 +45,11 @@ struct SetupRequest {
       session: session, host: host, format: format, username: username, resource: resource, account: account)
   }
 
-  /// The path `variable`, if it is absolute; otherwise the path `below` in the user's home.
+  /// The absolute path of `variable`, if the variable is set; otherwise the path `below` in the user's home.
   func path(_ variable: String?, _ below: String) throws(Failure) -> String {
-    if let variable, variable.hasPrefix("/") { return variable }
+    if let variable, !variable.isEmpty {
+      return try Failure.wrapping { () throws(EnrollError) in try Context.absolute(variable) }
+    }
     let known = Environment.process["HOME"] ?? UserDirectories.homeOfPasswordDatabase
     guard let home = known, home.hasPrefix("/") else {
       throw Failure(.failed, "HOME names no folder, so the tool's configuration is unknown")
@@ -142,7 +144,6 @@ extension SetupTool {
   private static let dockerProgram = "docker-credential-enroll"
 
   private static func dockerFile(_ request: SetupRequest) throws(Failure) -> String {
-    let folder = Environment.process["DOCKER_CONFIG"]
-    return try request.path(folder.map { "\($0)/config.json" }, ".docker/config.json")
+    "\(try request.path(Environment.process["DOCKER_CONFIG"], ".docker"))/config.json"
   }
 }

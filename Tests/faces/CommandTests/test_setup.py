@@ -5,9 +5,11 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 import unittest
 
 from cases import ENROLL
+from terminal import TIMEOUT
 from test_programs import ProgramCase
 
 HOST = "host.example"
@@ -53,6 +55,17 @@ class Setup(SetupCase):
         self.assertEqual(terminal.ends(), 9)
         self.assertEqual(sorted(path.name for path in self.home.glob(".[dg][oi]*")), [])
         self.assertIsNone(self.hosts())
+
+    def test_a_relative_path_in_a_tools_variable_is_that_of_the_current_folder(self):
+        for tool, name, value, file in (
+            ("docker", "DOCKER_CONFIG", "d", "d/config.json"),
+            ("terraform", "TF_CLI_CONFIG_FILE", "t.tfrc", "t.tfrc"),
+        ):
+            with self.subTest(tool):
+                subprocess.run(
+                    [ENROLL, "setup", tool, HOST, "--yes"], cwd=self.home, check=True, timeout=TIMEOUT,
+                    env={**self.environment, name: value}, capture_output=True)
+                self.assertTrue((self.home / file).exists())
 
     def test_docker(self):
         server, host = self.serve("Basic")
