@@ -31,7 +31,8 @@ enum PasswordRule {
     }
   }
 
-  /// `123456789012345`, `abcdefghijklmno`, or backwards.
+  /// Whether the characters are consecutive, forwards or backwards, with `0` after `9`: `123456789012345`,
+  /// `abcdefghijklmno`.
   private static func isSequence(_ text: [UInt32]) -> Bool {
     [1, -1].contains { (step: Int64) in
       zip(text, text.dropFirst()).allSatisfy { first, second in

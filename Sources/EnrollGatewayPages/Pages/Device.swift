@@ -37,8 +37,8 @@ struct Device: Equatable {
     return given.count <= Self.longest ? given : given.prefix(Self.longest - 1) + "…"
   }
 
-  /// The device's name for readers other than the sender of the User-Agent. It consists only of names from the tables
-  /// below, because the sender's own text could be advertising.
+  /// The device's name for a page or an e-mail that another person may read. It contains only names from the
+  /// tables below. The User-Agent itself is not shown, because its sender could put advertising into it.
   /// - Returns: nil if the text names no known browser and no known system.
   func knownName(_ texts: Texts) -> String? { browser == nil && system == nil ? nil : name(texts) }
 

@@ -9,8 +9,8 @@ extension AccountRecord {
     return confirmed?.audiences[audience]?.token?.epoch
   }
 
-  /// Whether the access token is missing, or is still a token that callers want replaced, because its epoch is one of
-  /// `epochs`.
+  /// Whether the access token is missing, or its epoch is one of `epochs`, the epochs of the tokens that
+  /// callers want replaced.
   package func isUnrenewed(for audience: TokenAudience?, since epochs: [UInt64]) -> Bool {
     epoch(for: audience).map { epochs.contains($0) } ?? true
   }

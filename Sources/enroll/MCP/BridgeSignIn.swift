@@ -39,7 +39,8 @@ struct BridgeSignIn {
   private static let declinedSeconds: Int64 = 60
   /// For how many seconds no other sign-in starts for scopes that the user has declined.
   private static let declinedScopesSeconds: Int64 = 600
-  /// For how many seconds after any other failure further requests get the same error.
+  /// If a sign-in fails without opening a tab, and the user did not decline it, further requests get the same
+  /// error for this many seconds.
   private static let failedSeconds: Int64 = 5
   /// For how many seconds a tab that was opened is not opened again.
   private static let tabSeconds: Int64 = 120

@@ -142,7 +142,8 @@ class Registered(CommandCase):
             self.assertIn("--all and --resource exclude each other", words)
             self.run_enroll(command, "--resource", "notes", status=2)
         self.assertTrue(self.token(*at))
-        # Another configuration in the environment is no reason to say that nobody was signed in.
+        # If the environment names a configuration that is not for this resource, logout refuses. It does not
+        # say that no user was signed in.
         elsewhere = {**self.environment, "ENROLL_PROFILE": "default"}
         _, words = self.run_enroll("logout", *at, status=2, environment=elsewhere)
         self.assertIn("ENROLL_PROFILE", words)

@@ -174,8 +174,8 @@ class Headers(WireCase):
             pages[0] = bad
             _, words = self.run_enroll(*check, status=5)
             self.assertIn("tools/list" if not bad.get("tools") or bad["tools"] == "one" else "a tool without", words)
-        # Each page names a further page, so there is no last page. The bridge gives up after a fixed number
-        # of pages.
+        # The second page names its own cursor as the next one, so there is no last page. The bridge refuses
+        # such a list.
         pages[0] = pages[1] = {"tools": [{"name": "one"}], "nextCursor": "2"}
         _, words = self.run_enroll(*check, status=5)
         self.assertIn("repeats a page of tools", words)
