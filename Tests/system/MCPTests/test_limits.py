@@ -76,7 +76,7 @@ class TheEnd(WireCase):
     def test_a_signal_ends_the_session(self):
         host = self.session()
         host.process.send_signal(signal.SIGTERM)
-        self.assertEqual(host.process.wait(10), 0)
+        self.assertEqual(host.process.wait(10), 130)
         self.assertEqual(len(self.peer.all("DELETE")), 1)
 
 
