@@ -73,7 +73,7 @@ struct SetupRequest {
     } else {
       throw Failure(
         .failed, "\(path) is not a program that can be started: nothing is changed",
-        advice: "Remove it, and run the command again, which puts a link to enroll there.")
+        advice: "Remove it, and run the command again, which then puts a link to this program there.")
     }
     let folder = Folders.parent(of: path)
     if found == nil, folder.hasSuffix("/bin"), !OwnProgram.folders.contains(folder) {

@@ -18,7 +18,8 @@ COMMAND = ("enroll", "EnrollArguments")
 
 #: Names that belong to other programs and formats, with the name of that program or format.
 OTHERS = {
-    "--next": "curl", "--global": "git", "--add": "git", "--keyring-provider": "pip, uv", "--mode": "keyring",
+    "--next": "curl", "--global": "git", "--add": "git", "--unset-all": "git",
+    "--keyring-provider": "pip, uv", "--mode": "keyring",
     "credHelpers": "Docker", "credentialHosts": "the part of a profile that only enroll reads",
     "--output": "keyring", "--credential_helper": "Bazel", "client.signIn": "Swift", "returnTo": "Auth0", "sessionId": "App2App", "artefactId": "App2App",
     "activationToken": "a place in a URL", "googleClient": "a place in a URL",
