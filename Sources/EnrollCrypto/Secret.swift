@@ -4,57 +4,49 @@
 
 import COpenSSL
 
-/// A token, key or verifier. It owns its memory, and wipes the memory when the last reference ends.
-public final class Secret: @unchecked Sendable, Equatable {
+/// A token, key or verifier. Copies of the value share its memory, which is wiped when the last of them ends.
+public struct Secret: @unchecked Sendable, Equatable {
   // Unchecked: the memory is written once, in init, and only read afterwards.
-  private let storage: UnsafeMutableRawBufferPointer
+  private let memory: WipedMemory
 
   /// Copies `bytes`.
   public init(_ bytes: UnsafeRawBufferPointer) {
-    storage = .allocate(byteCount: max(bytes.count, 1), alignment: 16)
-    storage.copyMemory(from: bytes)
-    count = bytes.count
+    memory = .make(count: bytes.count)
+    memory.bytes.copyMemory(from: bytes)
   }
 
   /// Creates `count` bytes, which `fill` writes in place; bytes that it does not write are zero. The bytes are wiped if
   /// `fill` throws.
-  public convenience init(
+  public init(
     count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(CryptoError) -> Void
   ) throws(CryptoError) {
     self.init(zeros: max(count, 0))
-    try fill(UnsafeMutableRawBufferPointer(rebasing: storage[..<self.count]))
+    try fill(memory.bytes)
   }
 
   private init(zeros count: Int) {
-    self.count = count
-    storage = .allocate(byteCount: max(count, 1), alignment: 16)
-    storage.initializeMemory(as: UInt8.self, repeating: 0)
-  }
-
-  deinit {
-    enroll_wipe_memory(storage.baseAddress, storage.count)
-    storage.deallocate()
+    memory = .make(count: count)
+    memory.bytes.initializeMemory(as: UInt8.self, repeating: 0)
   }
 
   /// The number of bytes.
-  public let count: Int
+  public var count: Int { memory.header }
 
   /// Whether there are no bytes.
   public var isEmpty: Bool { count == 0 }
 
   /// Copies `bytes`. The caller's array is not wiped.
-  public convenience init(_ bytes: [UInt8]) {
-    self.init(zeros: bytes.count)
-    bytes.withUnsafeBytes { storage.copyMemory(from: $0) }
+  public init(_ bytes: [UInt8]) {
+    self = bytes.withUnsafeBytes { Secret($0) }
   }
 
   /// Copies the UTF-8 of `text` directly from its memory, because an array in between would not be wiped.
-  public convenience init(_ text: String) {
-    self.init(zeros: text.utf8.count)
+  public init(_ text: String) {
+    memory = .make(count: text.utf8.count)
     let isCopied: Void? = text.utf8.withContiguousStorageIfAvailable {
-      storage.copyMemory(from: UnsafeRawBufferPointer($0))
+      memory.bytes.copyMemory(from: UnsafeRawBufferPointer($0))
     }
-    if isCopied == nil { storage.copyBytes(from: text.utf8) }
+    if isCopied == nil { memory.bytes.copyBytes(from: text.utf8) }
   }
 
   /// Passes the bytes to `body`. The bytes are valid only while `body` runs.
@@ -67,7 +59,7 @@ public final class Secret: @unchecked Sendable, Equatable {
 
   /// The bytes themselves, not a copy, for a caller that keeps this secret alive while it uses them.
   public var unsafeBytes: UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(storage)[..<count])
+    UnsafeRawBufferPointer(memory.bytes)
   }
 
   /// A copy of the text, only for code that must send the text or pass it on. The caller has to protect the copy.
@@ -83,8 +75,24 @@ public final class Secret: @unchecked Sendable, Equatable {
   /// Compares the bytes, in a time that is constant for equal lengths.
   public static func == (left: Secret, right: Secret) -> Bool {
     guard left.count == right.count else { return false }
-    return enroll_equal_memory(left.storage.baseAddress, right.storage.baseAddress, left.count) == 1
+    return enroll_equal_memory(left.unsafeBytes.baseAddress, right.unsafeBytes.baseAddress, left.count) == 1
   }
+}
+
+/// Memory of a fixed size that is wiped when it is freed. The header is the number of bytes, which follow the header in
+/// the same allocation.
+private final class WipedMemory: ManagedBuffer<Int, UInt8> {
+  /// The bytes are not initialised.
+  static func make(count: Int) -> WipedMemory {
+    unsafeDowncast(create(minimumCapacity: count) { _ in count }, to: WipedMemory.self)
+  }
+
+  /// The bytes themselves, for a caller that keeps this object alive while it uses them.
+  var bytes: UnsafeMutableRawBufferPointer {
+    withUnsafeMutablePointers { UnsafeMutableRawBufferPointer(start: $1, count: $0.pointee) }
+  }
+
+  deinit { Wipe.bytes(bytes) }
 }
 
 /// Overwrites memory in a way that compilers do not remove.
