@@ -27,6 +27,7 @@ package final class FailingTokenStore: TokenStore {
   private let isFull = Guarded(false, by: Mutex())
   private let reserved = Guarded(0, by: Mutex())
   private let isReplaced = Guarded(false, by: Mutex())
+  private let listed = Guarded(0, by: Mutex())
   private let waiting = Guarded<(@Sendable () -> Void)?>(nil, by: Mutex())
 
   package init(_ base: MemoryTokenStore) { self.base = base }
@@ -56,6 +57,9 @@ package final class FailingTokenStore: TokenStore {
 
   /// How many times space was reserved.
   package var reservations: Int { reserved.withLock { $0 } }
+
+  /// How many times all accounts were listed.
+  package var listings: Int { listed.withLock { $0 } }
 
   /// Runs `body` while the next caller waits for the renewal lock.
   package func whileWaiting(_ body: @escaping @Sendable () -> Void) { waiting.withLock { $0 = body } }
@@ -114,7 +118,10 @@ package final class FailingTokenStore: TokenStore {
   }
   package func keepRenewalLock(_ account: AccountName, _ isKept: Bool) { kept.withLock { $0 = isKept } }
   package func accounts() throws(EnrollError) -> [AccountName] { try base.accounts() }
-  package func accountsWithAttempts() throws(EnrollError) -> [AccountName] { try base.accountsWithAttempts() }
+  package func accountsWithAttempts() throws(EnrollError) -> [AccountName] {
+    listed.withLock { $0 += 1 }
+    return try base.accountsWithAttempts()
+  }
   package func remove(_ account: AccountName) throws(EnrollError) {
     if refusesRemoval.withLock({ $0 }) { throw EnrollError(.storeIO, "unlink failed") }
     try base.remove(account)

@@ -21,6 +21,9 @@ package struct SignedInUsers {
 
   package init() {}
 
+  /// The user of one session; empty without a session.
+  package init(of session: UnkeptTokens?) { add(session) }
+
   /// Adds an account whose record cannot be read: it is damaged, locked by a PIN, or locked by another process.
   package mutating func addUnknown() { hasUnknown = true }
 
@@ -40,6 +43,11 @@ package struct SignedInUsers {
     var users = self
     users.add(record, at: moment)
     return users
+  }
+
+  /// Whether R35 leaves any of these tokens to be revoked, if these are all signed-in users.
+  package func permitRevoking(any tokens: [UnkeptTokens?]) -> Bool {
+    tokens.contains { $0.map { !mayInclude($0.user) } ?? false }
   }
 
   package func mayInclude(_ user: String?) -> Bool {

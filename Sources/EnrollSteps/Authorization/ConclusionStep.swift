@@ -164,7 +164,11 @@ final class ConclusionStep: StateChangingStep {
     let isAdopted = !configuration.requiresConfirmation && !hasGates && !asksForPIN
     var isLate = false
     let unsavedTokens = unsaved.renewed?.tokens
-    let others = context.usersOfOtherAccounts()
+    let before = try store.read(account) ?? AccountRecord()
+    let others = context.usersOfOtherAccounts(
+      dropping: [UnkeptTokens(before.provisional, before.provisionalProfile)]
+        + (isAdopted ? before.session(unsaved: unsavedTokens) : []),
+      keeping: SignedInUsers(of: UnkeptTokens(received.tokens, received.profile)))
     let record = try update(orRevoke: received) { record throws(EnrollError) in
       isLate = !record.isExchanging(transaction.id)
       guard !isLate else { return }

@@ -25,6 +25,28 @@ extension EngineContext {
     return users
   }
 
+  /// The users of this client in all other accounts, for a change that drops tokens from this account's record. The
+  /// accounts are read only if the decision about these tokens depends on them, because that takes seconds in a large
+  /// store. Otherwise the result is a user who is unknown: if the record has changed meanwhile, nothing is revoked.
+  /// - Parameters:
+  ///   - dropped: the tokens that leave the record.
+  ///   - kept: the users of the sessions that the record still has after the change.
+  func usersOfOtherAccounts(dropping dropped: [UnkeptTokens?], keeping kept: SignedInUsers) -> SignedInUsers {
+    if kept.permitRevoking(any: dropped) { return usersOfOtherAccounts() }
+    var users = SignedInUsers()
+    users.addUnknown()
+    return users
+  }
+
+  /// The users of this client in all other accounts, for a change that drops the tokens that wait for confirmation.
+  func usersBesideDroppedProvisional() -> SignedInUsers {
+    guard var record = try? store.read(account) else { return usersOfOtherAccounts() }
+    let dropped = UnkeptTokens(record.provisional, record.provisionalProfile)
+    record.dropProvisional()
+    return usersOfOtherAccounts(
+      dropping: [dropped], keeping: SignedInUsers().adding(record, at: clock.moment()))
+  }
+
   /// The users of this client in all accounts of the store.
   func signedInUsers() -> SignedInUsers {
     let others = usersOfOtherAccounts()

@@ -195,7 +195,7 @@ public final class CheckStep: StateChangingStep {
   }
 
   private func dropProvisional() throws(EnrollError) {
-    let others = context.usersOfOtherAccounts()
+    let others = context.usersBesideDroppedProvisional()
     try store.update(account) { record throws(EnrollError) in
       let dropped = UnkeptTokens(record.provisional, record.provisionalProfile)
       record.dropProvisional()

@@ -97,7 +97,9 @@ public final class RegistrationStep: StateChangingStep {
       try waiting.requireQuestion(shown)
       let (passed, profile) = try check.passGates(waiting, cancellation: cancellation)
       let unsavedTokens = unsaved.renewed?.tokens
-      let others = context.usersOfOtherAccounts()
+      let others = context.usersOfOtherAccounts(
+        dropping: waiting.session(unsaved: unsavedTokens),
+        keeping: SignedInUsers(of: UnkeptTokens(passed, profile)))
       let record = try store.update(account) { record throws(EnrollError) in
         try record.requireQuestion(shown)
         // The tokens are read from the store again, because a renewal may have replaced the refresh token in the
@@ -134,7 +136,7 @@ public final class RegistrationStep: StateChangingStep {
   ) throws(EnrollError) -> RegistrationState {
     if state == .starting { _ = try settleBesideSession(cancellation: cancellation) }
     try require(.retried)
-    let others = context.usersOfOtherAccounts()
+    let others = context.usersBesideDroppedProvisional()
     let record = try store.update(account) { record throws(EnrollError) in
       if let transactionID { try record.requireQuestion(transactionID) }
       let dropped = UnkeptTokens(record.provisional, record.provisionalProfile)

@@ -214,6 +214,23 @@ struct RevocationRuleTests {
     try expect(bench.engine(account: second).token(), is: "access-4")
   }
 
+  @Test(
+    "a sign-in reads the other accounts only if it replaces the session of another user",
+    arguments: [nil, "alice", "bob"])
+  func reads(session: String?) throws {
+    let bench = try Bench(requiresConfirmation: true)
+    if let session {
+      let engine = bench.engine()
+      try signIn(engine, bench, as: session)
+      _ = try engine.registration.confirm()
+    }
+    let store = FailingTokenStore(bench.store)
+    let engine = bench.engine(store: store)
+    try signIn(engine, bench)
+    _ = try engine.registration.confirm()
+    expect(store.listings > 0, is: session == "bob")
+  }
+
   @Test("the revocations are in the outbox before the tokens leave the record, and wait while they are there")
   func order() throws {
     let bench = try Bench()
