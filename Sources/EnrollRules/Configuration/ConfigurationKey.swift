@@ -87,7 +87,6 @@ public struct ConfigurationKey: Sendable {
 
 extension Configuration {
   /// All keys, in the order of the documentation.
-  public static var keys: [ConfigurationKey] {
+  public static let keys: [ConfigurationKey] =
     presetKeys + providerKeys + resourceKeys + signInKeys + registrationKeys + developmentKeys
-  }
 }

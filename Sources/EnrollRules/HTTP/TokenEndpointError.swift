@@ -55,8 +55,12 @@ package enum TokenEndpointError {
   /// The member `error` if it is a valid code, without secrets; nil otherwise, also for an error that the server's
   /// framework or a proxy writes (RFC 9457 §3.1, Spring Boot).
   package static func oauthError(in response: HTTPResponse) -> String? {
-    guard let json = try? JSON.parse(response.body),
-      let code = json["error"]?.string.flatMap({ PrintableText.errorCode($0) }),
+    (try? JSON.parse(response.body)).flatMap { oauthError(in: $0, of: response) }
+  }
+
+  /// Like ``oauthError(in:)``, for a body that has been parsed.
+  static func oauthError(in json: JSON, of response: HTTPResponse) -> String? {
+    guard let code = json["error"]?.string.flatMap({ PrintableText.errorCode($0) }),
       !isReasonPhrase(code),
       json["status"] == nil || ["path", "timestamp", "type", "title"].allSatisfy({ json[$0] == nil })
     else { return nil }

@@ -29,10 +29,10 @@ public struct TokenResponse: Equatable, Sendable {
     processing response: HTTPResponse, binding: DPoPBinding = .none
   ) throws(EnrollError) {
     if let error = TokenEndpointError.refusal(in: response) { throw error }
-    guard TokenEndpointError.oauthError(in: response) == nil else {
+    let json = try TokenResponse.object(in: response)
+    guard TokenEndpointError.oauthError(in: json, of: response) == nil else {
       throw TokenResponse.invalid("it has both access_token and error", response)
     }
-    let json = try TokenResponse.object(in: response)
     if let size = json["id_token"]?.string?.utf8.count, size > TokenText.maximumBytes {
       throw TokenResponse.invalid(
         "id_token has \(size) bytes, and \(TokenText.maximumBytes) at most can be kept: leave claims out of it at the provider",
