@@ -5,6 +5,7 @@ import json
 import os
 import re
 import statistics
+import subprocess
 import sys
 from pathlib import Path
 
@@ -37,6 +38,17 @@ def program(name, *sources, libraries=()):
 def plain(name, *arguments):
     """Compiles a C program of this folder that is not linked against the library."""
     return compiled(OUT / name, "-std=gnu11", "-O2", *WARNINGS, *arguments)
+
+
+def bench_steps():
+    """Builds the program of Steps/main.swift, which `make lib` does not build. Returns its path."""
+    log = OUT / "steps.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with open(log, "wb") as output:
+        built = subprocess.run([TOP / "scripts/build", "bench-steps"], stdout=output, stderr=output, cwd=TOP)
+    if built.returncode:
+        sys.exit(f"bench-steps does not build:\n{log.read_text()}")
+    return BUILT / "bench-steps"
 
 
 def in_turns(rounds, *sides):

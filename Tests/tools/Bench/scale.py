@@ -4,7 +4,7 @@ account, client, caller or request.
 
     Tests/tools/Bench/scale.py [PART...]     parts: accounts, clients, renewal, requests; default: all of them
 
-It needs the library, the daemon and bench-steps in build/lib, and .build/debug/enroll-sandbox. The environment
+It needs the library and the daemon in build/lib, and .build/debug/enroll-sandbox. The environment
 variables ACCOUNTS and CLIENTS set their numbers.
 """
 
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from measure import BUILT, HERE, TOP, emit
+from measure import BUILT, HERE, TOP, bench_steps, emit
 
 from processes import wait_until
 from sandbox import Sandbox
@@ -42,6 +42,7 @@ class Programs:
         flags = ["-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/include", "-pthread"]
         rest = [HERE / "scale.c", f"-L{BUILT}", "-lenroll", f"-Wl,-rpath,{BUILT}"]
         subprocess.run(["cc", *flags, "-o", self.scale, *rest], check=True)
+        self.steps = bench_steps()
         # A library that makes fsync do nothing, so that stores are filled without waiting for the disk.
         self.hasty = self.folder / "hasty.so"
         source = b"int fsync(int f) { (void)f; return 0; } int fdatasync(int f) { (void)f; return 0; }"
@@ -58,7 +59,7 @@ class Programs:
         home.mkdir()
         environment = {
             **os.environ, "LD_PRELOAD": str(self.hasty), "BENCH_FILL": configuration, "BENCH_TO": str(accounts)}
-        subprocess.run([BUILT / "bench-steps"], cwd=home, env=environment, check=True)
+        subprocess.run([self.steps], cwd=home, env=environment, check=True)
         return home / "store"
 
     @contextlib.contextmanager
