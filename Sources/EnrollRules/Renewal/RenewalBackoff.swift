@@ -16,15 +16,17 @@ public struct RenewalBackoff: Equatable, Sendable {
   public var followUp: Expiry
   /// When the first of these failures happened, by the device's clock.
   public var offlineSince: UnixTime
-  /// The error of the last failure.
-  public var error: EnrollError
+  /// The error of the last failure, without its field and its remedy: a record does not store them.
+  public private(set) var error: EnrollError
 
   public init(failures: Int, pause: Expiry, followUp: Expiry, offlineSince: UnixTime, error: EnrollError) {
     self.failures = failures
     self.pause = pause
     self.followUp = followUp
     self.offlineSince = offlineSince
-    self.error = error
+    self.error = EnrollError(
+      error.code, error.message, httpStatus: error.httpStatus, oauthError: error.oauthError,
+      oauthErrorDescription: error.oauthErrorDescription, retryAfterSeconds: error.retryAfterSeconds)
   }
 
   /// The backoff after one more failure.

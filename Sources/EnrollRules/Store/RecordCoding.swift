@@ -190,19 +190,18 @@ extension RenewalBackoff {
 
   init(json: JSON, _ place: String) throws(EnrollError) {
     let object = StrictObject(json, place)
-    failures = Int(truncatingIfNeeded: object.integer("failures"))
-    pause = object.expiry("pause")
-    followUp = object.expiry("followUp")
-    offlineSince = object.time("offlineSince")
     guard
       let code = EnrollError.Code(rawValue: Int32(truncatingIfNeeded: object.integer("code")))
     else { throw object.damaged(".code: unknown") }
-    error = EnrollError(
-      code, object.string("message"),
-      httpStatus: object.optionalInteger("httpStatus").map { Int(truncatingIfNeeded: $0) },
-      oauthError: object.optionalString("oauthError"),
-      oauthErrorDescription: object.optionalString("oauthErrorDescription"),
-      retryAfterSeconds: object.optionalInteger("retryAfterSeconds"))
+    self.init(
+      failures: Int(truncatingIfNeeded: object.integer("failures")), pause: object.expiry("pause"),
+      followUp: object.expiry("followUp"), offlineSince: object.time("offlineSince"),
+      error: EnrollError(
+        code, object.string("message"),
+        httpStatus: object.optionalInteger("httpStatus").map { Int(truncatingIfNeeded: $0) },
+        oauthError: object.optionalString("oauthError"),
+        oauthErrorDescription: object.optionalString("oauthErrorDescription"),
+        retryAfterSeconds: object.optionalInteger("retryAfterSeconds")))
     try object.end()
   }
 }

@@ -39,6 +39,18 @@ struct StoreDocumentTests {
     try expect(AccountDocument(decoding: blank.encoded()), is: blank)
   }
 
+  @Test("a backoff survives the store, whatever its error says")
+  func backoffs() throws {
+    var document = Sample.document
+    let error = EnrollError(.issuerMismatch, "the document is of another issuer", field: "issuer")
+      .helped(by: .registerAgain).endingAttempt()
+    let moment = Moment(wall: UnixTime(seconds: 1), instant: .distantFuture, bootID: "boot")
+    var record = Sample.record
+    record.backoff = RenewalBackoff(after: nil, error, at: moment, jitter: 0)
+    document.content = .open(record)
+    try expect(AccountDocument(decoding: document.encoded()), is: document)
+  }
+
   @Test("the documents that the fuzzer begins with are read, and say something about every field")
   func fuzzerBegins() throws {
     let folder = Repository.top.appending(path: "Tests/tools/Fuzz/seeds/documents")
