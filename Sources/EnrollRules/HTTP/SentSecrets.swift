@@ -28,7 +28,7 @@ package struct SentSecrets: Sendable {
   }
 
   /// Whether `text` repeats one of the secrets.
-  func areRepeated(in text: String) -> Bool { areRepeated(in: text, from: Self.minimumBytes) }
+  package func areRepeated(in text: String) -> Bool { areRepeated(in: text, from: Self.minimumBytes) }
 
   private func areRepeated(in text: String, from minimumBytes: Int) -> Bool {
     all.contains { secret in

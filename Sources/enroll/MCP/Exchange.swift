@@ -153,8 +153,12 @@ final class Exchange: ExchangeReceiver {
 
   func answer(_ id: [UInt8]) { openIDs.removeAll { $0 == id } }
 
+  /// The values of a header of the response. A value that repeats the request's token is left out, because it may get
+  /// into an error, a log or the URL of a sign-in (R40).
   func header(_ name: String) -> String? {
+    let sent = SentSecrets(token.map { [$0.value] } ?? [])
     let values = headers.filter { ASCII.equalsIgnoringCase($0.name, name) }.map { $0.value }
+      .filter { !sent.areRepeated(in: $0) }
     return values.isEmpty ? nil : values.joined(separator: ", ")
   }
 

@@ -693,6 +693,23 @@ class FurtherScopes(SignInCase):
         self.assertIn("--again --scope", answer["error"]["data"]["enrollkit"]["command"])
         self.assertEqual(self.tabs, 1)
 
+    def test_a_token_that_the_server_repeats_gets_into_no_sign_in_and_no_error(self):
+        host = self.signed_in()[0]
+        token = self.peer.tokens_seen[0]
+        self.peer.step_up = f'Bearer error="insufficient_scope", scope="profile {token}"'
+
+        @self.peer.on
+        def redirect(handler, message):
+            if message.get("method") != "ping":
+                return False
+            handler.reply(307, b"", Location=f"{self.peer.origin}/{token}/x")
+            return True
+
+        for answer in (host.call("x"), host.ask("ping")):
+            self.assertEqual(self.reason(answer), "refused")
+            self.assertNotIn(token, json.dumps(answer))
+        self.assertEqual(self.tabs, 1)
+
     def test_a_call_of_one_user_is_not_sent_for_another(self):
         host = self.signed_in()[0]
         call = host.begin("tools/call", {"name": "x"})
