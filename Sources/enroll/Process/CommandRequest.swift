@@ -5,6 +5,10 @@ struct CommandRequest {
   var place: PlaceOptions
   /// Whether a user at the terminal may be asked for a passphrase or a PIN.
   var mayAsk = true
+  /// Why no user was asked for a passphrase, for an error text.
+  var reasonNotToAsk: String {
+    mayAsk ? "there is no terminal to ask for it" : "this command does not ask for it"
+  }
   /// The provider from the command line, if the command accepts a provider.
   var provider: NamedProvider?
   /// The resource for which tokens are requested; nil if tokens are for no resource.

@@ -23,7 +23,7 @@ final class CommandSession {
   private let workers = WorkerPool(threads: CallLimits.blocking)
   private let reports = FailureReports()
   private var readConfiguration: ConfigurationDocument?
-  private let request: CommandRequest
+  let request: CommandRequest
   /// Whether steps run on this thread.
   private var runsHere = false
   /// How long the process was stopped by a signal, or frozen, while it waited.
@@ -44,7 +44,7 @@ final class CommandSession {
     if options.keys == .passphrase, keys?.passphrase == nil {
       guard mayAsk else {
         throw Failure(
-          .storeLocked, "--keys passphrase, and there is no terminal to ask for it",
+          .storeLocked, "--keys passphrase, and \(request.reasonNotToAsk)",
           advice: "Pass it by --passphrase-fd. Leave --keys out if the key is elsewhere.")
       }
       keys = try askedPassphrase()

@@ -190,7 +190,7 @@ extension CommandSession {
   func askedPassphrase() throws(Failure) -> KeyPlan {
     guard mayAsk else {
       throw Failure(
-        .storeLocked, "the store's key is protected by a passphrase, and there is no terminal to ask for it",
+        .storeLocked, "the store's key is protected by a passphrase, and \(request.reasonNotToAsk)",
         advice: "Pass it by --passphrase-fd.")
     }
     let passphrase = try Prompt.secret("Passphrase of the store", waits)

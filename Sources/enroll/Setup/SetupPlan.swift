@@ -84,8 +84,8 @@ struct SetupPlan: Equatable {
 /// A file of another program.
 enum SetupFile {
   /// The text of a file; nil if there is no such file.
-  /// - Throws: `.failed` for a file that cannot be read, or is not UTF-8, and for a link whose target does not exist.
-  ///   Such a file is not changed.
+  /// - Throws: `.failed` for a path that is not a file, for a file that cannot be read, or is not UTF-8, and for a link
+  ///   whose target does not exist. Such a file is not changed.
   static func read(_ path: String) throws(Failure) -> String? {
     let descriptor = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
     guard descriptor >= 0 else {
@@ -99,6 +99,9 @@ enum SetupFile {
       throw Failure(.failed, "\(path) cannot be read: \(SystemError.message(number))")
     }
     defer { close(descriptor) }
+    guard isFile(path) else {
+      throw Failure(.failed, "\(path) is not changed: it is not a file, but a directory, a device or a pipe")
+    }
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)
     while true {

@@ -56,12 +56,16 @@ struct IDTokenRequest {
         guard let access else { return try client.refresh(until: deadline, cancellation: cancellation) }
         return try client.replace(access, until: deadline, cancellation: cancellation)
       }
-      if let renewed = try kept(client, session), renewed.token.text != before?.token.text,
-        renewed.isValid || isNewlyIssued(renewed, after: before)
-      {
-        return renewed.token
-      }
       report = TokenReport(outcome, mustBeNew: true)
+      if let renewed = try kept(client, session) {
+        let isOther = renewed.token.text != before?.token.text
+        if isOther, renewed.isValid || isNewlyIssued(renewed, after: before) { return renewed.token }
+        // A provider may issue equal id_tokens within one second. If this machine's clock was set after the first one,
+        // the second one seems to have expired.
+        if !isOther, !isAskedAgain, !renewed.isValid, renewed.isRecent, report.ending == .done {
+          return renewed.token
+        }
+      }
     } while try wait.asksAgain(after: report, session)
     let words = report.ending == .done ? nil : try report.words(session, client)
     if words == nil, let before { notes.add(withoutSuccessor: before.token.text) }
@@ -81,7 +85,7 @@ struct IDTokenRequest {
   /// clocks.
   private func isNewlyIssued(_ renewed: Kept, after before: Kept?) -> Bool {
     guard let before, let lifetime = renewed.lifetime else { return false }
-    return renewed.end > before.end && lifetime > minimumLifetime
+    return renewed.end >= before.end && lifetime > minimumLifetime
   }
 
   private static var noLaterOne: Failure {
@@ -104,6 +108,9 @@ struct IDTokenRequest {
     let end: Int64
     /// The seconds from `iat` to `exp`; nil for an id_token without `iat`.
     let lifetime: Int64?
+    /// Whether the id_token was issued a moment ago, by this machine's clock, and its lifetime is long enough. The
+    /// stored difference of the clocks is not used, because it is wrong after this machine's clock was set.
+    let isRecent: Bool
   }
 
   private func kept(_ client: Client, _ session: CommandSession) throws(Failure) -> Kept? {
@@ -111,14 +118,20 @@ struct IDTokenRequest {
     guard let text = snapshot.idToken?.reveal(), let end = Self.end(of: text) else { return nil }
     // The claim follows the provider's clock. Programs that get the id_token compare it with this machine's clock.
     let ownEnd = UnixTime(seconds: end).since(UnixTime(seconds: snapshot.serverClockOffsetSeconds ?? 0))
-    let lifetime = Self.time(of: "iat", in: text).map { end - $0 }
+    let issued = Self.time(of: "iat", in: text)
+    let lifetime = issued.map { end - $0 }
     let margin = BearerToken.margin(
       graceSeconds: client.configuration.graceSeconds, lifetimeSeconds: lifetime)
     let left = ownEnd - session.now
     return Kept(
       token: BearerToken(text: text, expiresAt: ownEnd, margin: margin, now: session.now),
       accessToken: snapshot.accessToken, lasts: left > max(minimumLifetime, margin),
-      isValid: left > minimumLifetime, end: end, lifetime: lifetime)
+      isValid: left > minimumLifetime, end: end, lifetime: lifetime,
+      isRecent: issued.map { Self.isRecent($0, at: session.now) } ?? false && (lifetime ?? 0) > minimumLifetime)
+  }
+
+  private static func isRecent(_ issued: Int64, at now: Int64) -> Bool {
+    UnixTime(seconds: now).since(UnixTime(seconds: issued)).magnitude <= 10
   }
 
   /// The claim `exp` (RFC 7519 §4.1.4). The library has verified the token.

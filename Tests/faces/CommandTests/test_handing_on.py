@@ -413,8 +413,6 @@ class IDTokens(CommandCase):
     def test_its_end_is_by_the_clock_of_the_provider(self):
         # This machine's clock is ahead by more than an id_token lasts.
         self.set_clock(self.lifetime + 300)
-        # Tokens that are issued within the same second would have the same end.
-        self.sandbox.control("advanceClock", seconds=2)
         for _ in range(4):
             self.assertNotEqual(self.id_token(), self.first)
         # The second response confirmed by how much the clocks differ, so no third renewal was needed.

@@ -2,6 +2,7 @@
 precedence over this line."""
 
 import json
+import os
 import shutil
 import unittest
 
@@ -41,6 +42,13 @@ class SetupTerraform(SetupCase):
         settings.write_text('credentials_helper "other" {}\n')
         self.assertIn("Terraform takes one", self.set_up("terraform", host, "--yes", status=1)[1])
         self.assertIsNone(self.hosts())
+
+    def test_only_a_file_is_changed(self):
+        pipe = self.home / "pipe"
+        os.mkfifo(pipe)
+        self.settings.symlink_to(pipe)
+        self.assertIn("not a file", self.set_up("terraform", HOST, "--yes", status=1)[1])
+        self.assertTrue(self.settings.is_symlink() and pipe.is_fifo())
 
     def test_each_form_of_the_file(self):
         for text, after in (
