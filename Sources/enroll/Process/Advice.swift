@@ -177,6 +177,11 @@ enum ShellWord {
 
   static func quoted(_ word: String) -> String {
     guard word.isEmpty || !word.utf8.allSatisfy({ plain.contains($0) }) else { return word }
-    return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    return "'" + replacing(UInt8(ascii: "'"), by: "'\\''", in: word) + "'"
+  }
+
+  /// Replaces every such byte. A character can begin with this byte and have further bytes, such as those of an accent.
+  static func replacing(_ byte: UInt8, by text: String, in word: String) -> String {
+    String(decoding: word.utf8.flatMap { $0 == byte ? Array(text.utf8) : [$0] }, as: UTF8.self)
   }
 }

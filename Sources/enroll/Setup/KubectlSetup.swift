@@ -18,7 +18,7 @@ extension SetupTool {
       var plan = SetupPlan()
       let words = request.tokenWords
       if settings.words != words {
-        let arguments = words.dropFirst().map { "--exec-arg=\($0)" }
+        let arguments = words.dropFirst().map { "--exec-arg=\(listItem($0))" }
         plan.steps.append(
           .run(
             ["kubectl", "config", "set-credentials", settings.user, "--exec-command=\(words[0])"] + arguments
@@ -53,6 +53,12 @@ extension SetupTool {
 }
 
 extension SetupRequest {
+
+  /// The word as one item of a list: kubectl splits the value of `--exec-arg` as a line of CSV (RFC 4180).
+  private static func listItem(_ word: String) -> String {
+    guard word.isEmpty || word.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else { return word }
+    return "\"" + ShellWord.replacing(UInt8(ascii: "\""), by: "\"\"", in: word) + "\""
+  }
   /// The command line that prints an ExecCredential.
   fileprivate var tokenWords: [String] {
     [OwnProgram.word, "token", "--format", TokenFormat.kubernetes.rawValue, "--id-token"] + options

@@ -334,3 +334,15 @@ class Setup(SetupCase):
         self.assertIn("has another user, me", words)
         self.assertIn("kubectl config set-context h --user=enroll-", re.sub(r"\s+", " ", words))
         self.assertEqual((self.home / "kubeconfig").read_text(), before)
+
+    @unittest.skipUnless(shutil.which("kubectl"), "kubectl is not installed")
+    def test_kubectl_keeps_words_with_commas_and_quotes(self):
+        self.environment["KUBECONFIG"] = str(self.home / "kubeconfig")
+        self.run_program("kubectl", "config", "set-cluster", "here", f"--server=https://{HOST}")
+        self.run_program("kubectl", "config", "set-context", "h", "--cluster=here")
+        for account in ("a,b", 'the "one", or', '"', " ,x ", '"\u0301'):
+            with self.subTest(account):
+                self.assertDone("kubectl", HOST, "--account", account)
+                (user,) = json.loads(self.run_program("kubectl", "config", "view", "-o", "json")[0])["users"]
+                words = user["user"]["exec"]["args"]
+                self.assertEqual(words[words.index("--account") + 1], account)
