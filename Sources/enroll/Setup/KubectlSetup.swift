@@ -45,20 +45,23 @@ extension SetupTool {
         plan.steps.append(.run(["kubectl", "config", "set-context", context.name, "--user="]))
         plan.notes.append("The context \(context.name) has no user then.")
       }
-      if settings.hasUser {
+      if let other = settings.otherContext {
+        plan.notes.append(
+          "The context \(other), of another cluster, uses \(settings.user), so this user stays.")
+      } else if settings.hasUser {
         plan.steps.append(.run(["kubectl", "config", "delete-user", settings.user]))
       }
       return plan
     })
-}
-
-extension SetupRequest {
 
   /// The word as one item of a list: kubectl splits the value of `--exec-arg` as a line of CSV (RFC 4180).
   private static func listItem(_ word: String) -> String {
     guard word.isEmpty || word.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else { return word }
     return "\"" + ShellWord.replacing(UInt8(ascii: "\""), by: "\"\"", in: word) + "\""
   }
+}
+
+extension SetupRequest {
   /// The command line that prints an ExecCredential.
   fileprivate var tokenWords: [String] {
     [OwnProgram.word, "token", "--format", TokenFormat.kubernetes.rawValue, "--id-token"] + options
@@ -71,6 +74,8 @@ private struct KubernetesSettings {
   let user: String
   /// The contexts whose cluster is at the host.
   let contexts: [(name: String, user: String)]
+  /// A context of another cluster that has ``user``; nil if there is none.
+  let otherContext: String?
   /// The command line of ``user``; empty if the file has no such user.
   let words: [String]
   let hasUser: Bool
@@ -90,12 +95,14 @@ private struct KubernetesSettings {
       else { return false }
       return true
     }.compactMap { $0["name"]?.string }
-    contexts = list("contexts").compactMap { context in
-      guard let name = context["name"]?.string, let cluster = context["context"]?["cluster"]?.string,
-        clusters.contains(cluster)
-      else { return nil }
-      return (name, context["context"]?["user"]?.string ?? "")
+    let all = list("contexts").compactMap { context -> (name: String, cluster: String, user: String)? in
+      guard let name = context["name"]?.string, let cluster = context["context"]?["cluster"]?.string else {
+        return nil
+      }
+      return (name, cluster, context["context"]?["user"]?.string ?? "")
     }
+    contexts = all.filter { clusters.contains($0.cluster) }.map { ($0.name, $0.user) }
+    otherContext = all.first { [user] in $0.user == user && !clusters.contains($0.cluster) }?.name
     let own = list("users").first { [user] in $0["name"]?.string == user }
     let exec = own?["user"]?["exec"]
     hasUser = own != nil

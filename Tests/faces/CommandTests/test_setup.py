@@ -325,6 +325,13 @@ class Setup(SetupCase):
         self.assertIn("v1.32.0", self.run_program("kubectl", "get", "--raw", "/version")[0])
         users = json.loads(self.run_program("kubectl", "config", "view", "-o", "json")[0])["contexts"]
         self.assertEqual({one["name"]: one["context"]["user"] for one in users}, {"h": f"enroll-{host}", "t": "me"})
+        # A user that a context of another cluster has stays.
+        self.run_program("kubectl", "config", "set-context", "t", f"--user=enroll-{host}")
+        self.assertIn("so this user stays", self.set_up("kubectl", host, "--remove", "--yes")[1])
+        view = json.loads(self.run_program("kubectl", "config", "view", "-o", "json")[0])
+        self.assertEqual([user["name"] for user in view["users"]], [f"enroll-{host}"])
+        self.run_program("kubectl", "config", "set-context", "t", "--user=me")
+        self.assertDone("kubectl", host)
         self.assertDone("kubectl", host, "--remove")
         view = json.loads(self.run_program("kubectl", "config", "view", "-o", "json")[0])
         self.assertEqual(view["users"], None)
