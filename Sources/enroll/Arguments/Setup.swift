@@ -109,8 +109,15 @@ struct Setup {
   /// - Parameter again: makes the plan again after the user's answer, because another program may have changed
   ///   something in the meantime.
   private func perform(
-    _ plan: SetupPlan, again: () throws(Failure) -> SetupPlan, _ session: CommandSession
+    _ planned: SetupPlan, again: () throws(Failure) -> SetupPlan, _ session: CommandSession
   ) throws(Failure) -> CommandStatus {
+    var plan = planned
+    if let remainder = plan.remainder {
+      guard !plan.steps.isEmpty else {
+        throw Failure(.failed, remainder.text, advice: Advice(stringLiteral: remainder.advice))
+      }
+      plan.notes.append("\(remainder.text). \(remainder.advice)")
+    }
     guard !plan.steps.isEmpty else {
       if session.isJSON { Output.json(Self.json(plan, isDone: false)) }
       for note in plan.notes { Terminal.errors.say("! \(Shown.message(note))", in: .warning) }
@@ -140,7 +147,7 @@ struct Setup {
     // With --yes, the lock was taken before the plan was made.
     let lock = values.isConfirmed ? nil : try ProfileLock.taken(session)
     defer { lock?.end() }
-    guard try again() == plan else {
+    guard try again() == planned else {
       throw Failure(
         .failed, "another program has changed the configuration meanwhile, and nothing is changed",
         advice: "Run the command again, which shows the changes first.")

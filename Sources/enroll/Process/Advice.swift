@@ -180,6 +180,11 @@ enum ShellWord {
     return "'" + replacing(UInt8(ascii: "'"), by: "'\\''", in: word) + "'"
   }
 
+  /// A command line of several commands.
+  static func line(_ commands: [[String]]) -> String {
+    commands.map { words in words.map { quoted($0) }.joined(separator: " ") }.joined(separator: " && ")
+  }
+
   /// Replaces every such byte. A character can begin with this byte and have further bytes, such as those of an accent.
   static func replacing(_ byte: UInt8, by text: String, in word: String) -> String {
     String(decoding: word.utf8.flatMap { $0 == byte ? Array(text.utf8) : [$0] }, as: UTF8.self)

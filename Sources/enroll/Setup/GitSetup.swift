@@ -12,8 +12,8 @@ extension SetupTool {
     add: { request throws(Failure) in
       let settings = try GitSettings(request)
       guard settings.effective != [settings.helper] else { return SetupPlan() }
-      var plan = SetupPlan(steps: settings.removal)
-      plan.steps += settings.addition
+      // If git cannot remove the earlier lines, they stay: the new lines behind them take precedence.
+      var plan = SetupPlan(steps: SetupPlan.runs(settings.file.removal ?? []) + settings.addition)
       if let other = settings.later {
         throw Failure(
           .failed,
@@ -29,12 +29,11 @@ extension SetupTool {
           advice: "Run this by hand: \(plan.lines.joined(separator: " && "))")
       }
       if settings.isEmptied {
-        let key = ShellWord.quoted("\(settings.key).helper")
         throw Failure(
           .failed,
           "git's configuration turns all helpers off for \(request.host.text), by an empty one: "
             + "nothing is changed",
-          advice: "Run this, and then the command again: git config --global --unset-all \(key) '^$'")
+          advice: "Run this, and then the command again: \(ShellWord.line(settings.file.emptyRemoval))")
       }
       if let other = settings.local {
         plan.notes.append(
@@ -45,21 +44,12 @@ extension SetupTool {
     },
     remove: { request throws(Failure) in
       let settings = try GitSettings(request)
-      var plan = SetupPlan(steps: settings.removal)
+      guard let removal = settings.file.removal else { throw settings.file.mixture(request) }
+      var plan = SetupPlan(steps: SetupPlan.runs(removal))
       if settings.hasDraft {
         plan.steps.append(.run(["git", "config", "--global", "--remove-section", settings.draft]))
       }
-      if let origin = settings.elsewhere {
-        let name = origin.hasPrefix("file:") ? String(origin.dropFirst(5)) : origin
-        let words = ["git", "config", "--file", name, "--unset-all", "\(settings.key).helper"]
-        let text = "\(name) names the helper, too, and git config --global does not change that file"
-        guard !plan.steps.isEmpty else {
-          throw Failure(
-            .failed, text,
-            advice: "Remove it by hand: \(words.map { ShellWord.quoted($0) }.joined(separator: " "))")
-        }
-        plan.notes.append("\(text).")
-      }
+      plan.remainder = settings.elsewhere(request)
       return plan
     })
 }
@@ -71,22 +61,10 @@ private struct GitSettings {
   /// The value that names this program as the helper.
   let helper: String
   let hasDraft: Bool
+  /// The user's own file.
+  let file: GitFile
   private let url: String
-  private let entries: [Entry]
-  /// The helpers in the user's own file for exactly this host.
-  private let present: [Entry]
-
-  private struct Entry {
-    let scope: String
-    let origin: String
-    /// The section as it is written: `credential.URL`.
-    let section: String
-    let match: GitSection.Match
-    let value: String
-
-    /// Whether the setting is only for one repository.
-    var isLocal: Bool { scope == "local" || scope == "worktree" }
-  }
+  private let entries: [GitEntry]
 
   init(_ request: SetupRequest) throws(Failure) {
     url = ASCII.contains(request.host.text, "://") ? request.host.text : "https://\(request.host.text)"
@@ -98,12 +76,12 @@ private struct GitSettings {
         advice: "Unset the variable, or name a file.")
     }
     let section = GitSection(url)
-    let read = { (words: [String]) throws(Failure) -> [Entry] in
+    let read = { (words: [String]) throws(Failure) -> [GitEntry] in
       let parts = try Self.output(words)
       // Each setting has three parts: the scope, the origin, and the key and the value with a newline between them.
       return stride(from: 0, to: parts.count - 2, by: 3).map { at in
         let pair = parts[at + 2].split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-        return Entry(
+        return GitEntry(
           scope: parts[at], origin: parts[at + 1], section: String(pair[0].dropLast(".helper".count)),
           match: section.match(String(pair[0])),
           value: pair.count > 1 ? String(pair[1]) : "")
@@ -112,7 +90,9 @@ private struct GitSettings {
     let pattern = #"^credential\.(.*\.)?helper$"#
     let list = ["--null", "--show-scope", "--show-origin", "--get-regexp"]
     entries = try read(["git", "config"] + list + [pattern])
-    present = try read(["git", "config", "--global"] + list + [pattern]).filter { $0.match == .exact }
+    file = GitFile(
+      words: ["git", "config", "--global"],
+      entries: try read(["git", "config", "--global"] + list + [pattern]))
     hasDraft = try !Self.output([
       "git", "config", "--global", "--null", "--get-all", "\(Self.draft(url)).helper",
     ]).isEmpty
@@ -138,14 +118,12 @@ private struct GitSettings {
 
   /// Helpers for exactly this host that are not of this program.
   var others: [String] {
-    entries.filter { $0.match == .exact && !$0.isLocal && !$0.value.isEmpty && !Self.isOwn($0.value) }.map {
-      $0.value
-    }
+    entries.filter { $0.match == .exact && !$0.isLocal && !$0.value.isEmpty && !$0.isOwn }.map { $0.value }
   }
 
   /// Whether somebody else's empty helper is for exactly this host.
   var isEmptied: Bool {
-    present.contains { $0.value.isEmpty } && !present.contains { Self.isOwn($0.value) }
+    file.present.contains { $0.value.isEmpty } && !file.present.contains { $0.isOwn }
   }
 
   /// A helper that git reads after all files.
@@ -159,12 +137,26 @@ private struct GitSettings {
     entries.first { $0.isLocal && $0.match != .none && !$0.value.isEmpty && $0.value != helper }?.value
   }
 
-  /// The place, other than the user's own file, where a helper of this program is set.
-  var elsewhere: String? {
-    let files = present.map { $0.origin }
-    return entries.first { entry in
-      entry.match == .exact && Self.isOwn(entry.value) && !files.contains(entry.origin)
-    }?.origin
+  /// What the user has to remove, because it is not in the user's own file; nil if nothing is elsewhere.
+  func elsewhere(_ request: SetupRequest) -> SetupPlan.Remainder? {
+    let files = file.present.map { $0.origin }
+    let entry = entries.first { $0.match == .exact && $0.isOwn && !files.contains($0.origin) }
+    guard let origin = entry?.origin else { return nil }
+    guard origin.hasPrefix("file:") else {
+      return .init(
+        text: "GIT_CONFIG_COUNT or GIT_CONFIG_PARAMETERS names the helper, too",
+        advice: "Unset these variables.")
+    }
+    let name = String(origin.dropFirst(5))
+    let other = GitFile(
+      words: ["git", "config", "--file", name], entries: entries.filter { $0.origin == origin })
+    guard let removal = other.removal else {
+      let mixture = other.mixture(request)
+      return .init(text: mixture.message, advice: other.linesByHand)
+    }
+    return .init(
+      text: "\(name) names the helper, too, and git config --global does not change that file",
+      advice: "Remove it by hand: \(ShellWord.line(removal))")
   }
 
   /// A new section at the end of the file, after every other helper. Its name is changed last: if a command fails, git
@@ -174,48 +166,6 @@ private struct GitSettings {
       ["--replace-all", "\(draft).helper", ""], ["--add", "\(draft).helper", helper],
       ["--rename-section", draft, key],
     ].map { .run(["git", "config", "--global"] + $0) }
-  }
-
-  /// Removes the helpers of a section in one command, so that none of them stays alone. The empty helper stays if
-  /// somebody has added another helper behind it, because it also applies to that helper.
-  var removal: [SetupPlan.Step] {
-    var sections: [String] = []
-    for entry in present where Self.isOwn(entry.value) && !sections.contains(entry.section) {
-      sections.append(entry.section)
-    }
-    return sections.map { section in
-      let entries = present.filter { $0.section == section }
-      var names: [String] = []
-      for entry in entries where Self.isOwn(entry.value) && !names.contains(entry.value) {
-        names.append(entry.value)
-      }
-      let pattern = names.map { Self.escaped($0) }.joined(separator: "|")
-      let behind = entries.drop { !Self.isOwn($0.value) }
-      let isEmptyToo =
-        entries.contains { $0.value.isEmpty }
-        && behind.allSatisfy { $0.value.isEmpty || Self.isOwn($0.value) }
-      return .run(
-        [
-          "git", "config", "--global", "--unset-all", "\(section).helper",
-          "^(\(pattern))\(isEmptyToo ? "?" : "")$",
-        ])
-    }
-  }
-
-  /// The text as a POSIX extended regular expression.
-  private static func escaped(_ text: String) -> String {
-    var pattern = ""
-    for letter in text {
-      if "\\.[]{}()*+?^$|".contains(letter) { pattern += "\\" }
-      pattern.append(letter)
-    }
-    return pattern
-  }
-
-  private static func isOwn(_ value: String) -> Bool {
-    // `enroll setup` quotes a path with spaces.
-    value.hasPrefix("!")
-      && ["enroll credential git ", "enroll' credential git "].contains { ASCII.contains(value, $0) }
   }
 
   /// The texts that the command prints, each with a zero byte at its end.
@@ -231,6 +181,111 @@ private struct GitSettings {
     }
     return ending.output.utf8.split(separator: 0, omittingEmptySubsequences: false).dropLast()
       .map { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+/// A helper in git's configuration.
+private struct GitEntry {
+  let scope: String
+  let origin: String
+  /// The section as it is written: `credential.URL`.
+  let section: String
+  let match: GitSection.Match
+  let value: String
+
+  /// Whether the setting is only for one repository.
+  var isLocal: Bool { scope == "local" || scope == "worktree" }
+
+  /// Whether the helper is this program.
+  var isOwn: Bool {
+    // `enroll setup` quotes a path with spaces.
+    value.hasPrefix("!")
+      && ["enroll credential git ", "enroll' credential git "].contains { ASCII.contains(value, $0) }
+  }
+}
+
+/// The helpers that one file of git's configuration names, in their order.
+private struct GitFile {
+  /// The beginning of the commands that change the file.
+  let words: [String]
+  let entries: [GitEntry]
+
+  /// The helpers for exactly this host.
+  var present: [GitEntry] { entries.filter { $0.match == .exact } }
+
+  private func sections(_ isWanted: (GitEntry) -> Bool) -> [String] {
+    var sections: [String] = []
+    for entry in present where isWanted(entry) && !sections.contains(entry.section) {
+      sections.append(entry.section)
+    }
+    return sections
+  }
+
+  /// The commands that remove this program's helpers: one for each section, so that no helper stays alone.
+  ///
+  /// An empty helper before this program's helper goes, too. It stays if another helper is behind them, because it
+  /// also applies to that helper. git cannot remove only one of several empty helpers, so all of them stay if the
+  /// others then mean the same.
+  /// - Returns: nil if the others would then mean something else.
+  var removal: [[String]]? {
+    var commands: [[String]] = []
+    for section in sections({ $0.isOwn }) {
+      let places = entries.indices.filter { entries[$0].section == section && entries[$0].match == .exact }
+      let own = places.filter { entries[$0].isOwn }
+      let empty = places.filter { entries[$0].value.isEmpty }
+      let isBehind = places.contains { place in
+        place > own[0] && !entries[place].isOwn && !entries[place].value.isEmpty
+      }
+      let ownEmpty = zip(places, places.dropFirst()).filter { place, next in
+        !isBehind && entries[place].value.isEmpty && entries[next].isOwn
+      }.map { $0.0 }
+      guard ownEmpty == empty || meaning(without: own) == meaning(without: own + ownEmpty) else { return nil }
+      var names: [String] = []
+      for place in own where !names.contains(entries[place].value) { names.append(entries[place].value) }
+      let pattern = names.map { Self.escaped($0) }.joined(separator: "|")
+      let isEmptyToo = !empty.isEmpty && ownEmpty == empty
+      commands.append(
+        words + ["--unset-all", "\(section).helper", "^(\(pattern))\(isEmptyToo ? "?" : "")$"])
+    }
+    return commands
+  }
+
+  /// The commands that remove the empty helpers.
+  var emptyRemoval: [[String]] {
+    sections { $0.value.isEmpty }.map { words + ["--unset-all", "\($0).helper", "^$"] }
+  }
+
+  /// The helpers that the file names without some of them, after the last empty one.
+  private func meaning(without places: [Int]) -> [String] {
+    var helpers: [String] = []
+    for (place, entry) in entries.enumerated() where entry.match != .none && !places.contains(place) {
+      if entry.value.isEmpty, entry.match != .possible { helpers = [] }
+      helpers.append(entry.section + "\n" + entry.value)
+    }
+    return helpers
+  }
+
+  /// The failure for a file whose empty helpers git cannot tell apart.
+  func mixture(_ request: SetupRequest) -> Failure {
+    let origin = present.first { $0.isOwn }?.origin ?? ""
+    let name = origin.hasPrefix("file:") ? String(origin.dropFirst(5)) : origin
+    return Failure(
+      .failed,
+      "\(name) has several empty helpers for \(request.host.text), and git config cannot remove one of them: "
+        + "nothing is changed", advice: Advice(stringLiteral: linesByHand))
+  }
+
+  /// The advice to remove this program's lines with an editor.
+  var linesByHand: String {
+    let own = present.filter { $0.isOwn }.map { "helper = \(ShellWord.quoted($0.value))" }
+    return "Remove these lines by hand, with the line helper = above them: \(own.joined(separator: ", "))"
+  }
+
+  /// The text as a POSIX extended regular expression.
+  private static func escaped(_ text: String) -> String {
+    let special = Array("\\.[]{}()*+?^$|".utf8)
+    return String(
+      decoding: text.utf8.flatMap { special.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }, as: UTF8.self)
   }
 }
 

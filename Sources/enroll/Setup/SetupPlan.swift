@@ -27,12 +27,21 @@ struct SetupPlan: Equatable {
   var steps: [Step] = []
   /// Notes for the user: what to know, or to do.
   var notes: [String] = []
+  /// What remains to be done by the user; nil if nothing remains.
+  var remainder: Remainder?
+
+  struct Remainder: Equatable {
+    let text: String
+    let advice: String
+  }
+
+  static func runs(_ commands: [[String]]) -> [Step] { commands.map { .run($0) } }
 
   /// The changes as text for people: the commands, and the removed (-) and added (+) lines of files.
   var lines: [String] {
     steps.flatMap { step in
       switch step {
-      case .run(let words): [words.map { ShellWord.quoted($0) }.joined(separator: " ")]
+      case .run(let words): [ShellWord.line([words])]
       case .link(let path, let target): ["ln -s \(ShellWord.quoted(target)) \(ShellWord.quoted(path))"]
       case .unlink(let path): ["rm \(ShellWord.quoted(path))"]
       case .write(let change): ["\(change.path):"] + change.shown

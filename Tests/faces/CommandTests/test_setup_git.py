@@ -134,6 +134,69 @@ class SetupGit(SetupCase):
         self.assertEqual(self.set_up("git", HOST, "--remove", "--yes")[0], "")
         self.assertEqual(self.settings.read_text(), before)
 
+    def test_a_users_empty_helper_in_the_same_section_stays(self):
+        section, store = f'[credential "https://{HOST}"]\n', "[credential]\n\thelper = store\n"
+        empty, own = "\thelper =\n", f'\thelper = "{OWN}"\n'
+        # What a user may write before and after the lines of this program, and what then remains.
+        for text, left in (
+            (f"{store}{section}{empty}{empty}{own}", f"{store}{section}{empty}{empty}"),
+            (f"{store}{section}{empty}{own}{empty}", f"{store}{section}{empty}{empty}"),
+            (f"{store}{section}{empty}{own}{empty}\thelper = cache\n", f"{store}{section}{empty}{empty}\thelper = cache\n"),
+            (f"{section}\thelper = cache\n{empty}{own}", f"{section}\thelper = cache\n"),
+            (f"{section}{empty}{own}{section}{empty}{own}", ""),
+        ):
+            with self.subTest(text):
+                self.settings.write_text(text)
+                self.assertDone("git", HOST, "--remove")
+                self.assertEqual(self.settings.read_text(), left)
+        # git cannot remove the second empty helper and keep the first.
+        for text in (
+            f"{store}{section}{empty}\thelper = cache\n{empty}{own}",
+            f"{section}{empty}{store}{section}{empty}{own}",
+        ):
+            with self.subTest(text):
+                self.settings.write_text(text)
+                said = self.set_up("git", HOST, "--remove", "--yes", status=1)[1]
+                self.assertIn("several empty helpers", said)
+                self.assertIn("by hand", said)
+                self.assertEqual(self.settings.read_text(), text)
+
+    def test_the_advice_for_lines_that_it_does_not_change_works(self):
+        more = self.home / "more"
+        for section in (f'[credential "https://{HOST}/"]\n', f'[credential "https://{HOST}"]\n'):
+            with self.subTest(section):
+                # The lines are in another file, beside another helper.
+                more.write_text(f'{section}\thelper = cache\n\thelper =\n\thelper = "{OWN}"\n')
+                self.settings.write_text("[include]\n\tpath = more\n")
+                said = self.set_up("git", HOST, "--remove", "--yes", status=1)[1]
+                self.follow(said, r"Remove it by hand: (git config .*)")
+                self.assertEqual(more.read_text(), f"{section}\thelper = cache\n")
+                # If the user's own file has lines, too, these are removed.
+                more.write_text(f'{section}\thelper =\n\thelper = "{OWN}"\n')
+                self.set_up("git", HOST, "--yes")
+                self.run_program("git", "config", "--global", f"{KEY}.helper", "")
+                self.run_program("git", "config", "--global", "--add", f"{KEY}.helper", OWN)
+                said = self.set_up("git", HOST, "--remove", "--yes")[1]
+                self.assertIn(f"{more} names the helper, too", re.sub(r"\s+", " ", said))
+                self.assertEqual(self.settings.read_text(), "[include]\n\tpath = more\n")
+                more.unlink()
+                # An empty helper turns all helpers off.
+                self.settings.write_text(f"{section}\thelper =\n\tusername = x\n")
+                said = self.set_up("git", HOST, "--yes", status=1)[1]
+                self.follow(said, r"Run this, and then the command again: (git config .*)")
+                self.assertEqual(self.settings.read_text(), f"{section}\tusername = x\n")
+                self.assertDone("git", HOST)
+                self.assertOnlyOwn()
+        self.settings.unlink()
+        self.environment.update(GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0=f"{KEY}.helper", GIT_CONFIG_VALUE_0=OWN)
+        said = self.set_up("git", HOST, "--remove", "--yes", status=1)[1]
+        self.assertIn("Unset these variables", said)
+        self.assertNotIn("git config --file", said)
+
+    def follow(self, said, pattern):
+        """Runs the command that a message advises."""
+        self.run_program("sh", "-c", re.search(pattern, re.sub(r"\s+", " ", said))[1])
+
     def test_another_spelling_of_the_host_is_the_same_host(self):
         for host in (HOST.upper(), f"{HOST}:443"):
             self.assertDone("git", host)
@@ -156,6 +219,15 @@ class SetupGit(SetupCase):
         del self.environment["GIT_CONFIG_GLOBAL"]
         self.settings.write_text("[credential\n")
         self.assertIn("Correct git's configuration", self.set_up("git", HOST, "--yes", status=1)[1])
+
+    def test_any_user_name_is_one_word(self):
+        for name in ("it's me", "'\u0301; exit 1 #", "a+\u0301|b", "\\"):
+            with self.subTest(name):
+                self.assertDone("git", HOST, "--username", name)
+                filled, _ = self.run_program("git", "credential", "fill", given=f"url=https://{HOST}\n\n")
+                self.assertIn(f"username={name}\n", filled)
+                self.assertDone("git", HOST, "--remove")
+                self.assertEqual(self.settings.read_text(), "")
 
     def test_paths_do_not_depend_on_the_folder(self):
         self.run_program("enroll", "setup", "git", HOST, "--store", "x y", "--config", "./own.json", "--yes")
