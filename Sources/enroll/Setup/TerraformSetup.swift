@@ -15,7 +15,7 @@ extension SetupTool {
       if let step = try request.profile("terraform").added() { plan.steps.append(step) }
       try request.link(try request.path(nil, terraformProgram), found: nil, &plan)
       try settings.requireNoToken(request.host)
-      if let step = try settings.added() { plan.steps.append(step) }
+      if let step = try settings.added(request.host) { plan.steps.append(step) }
       let variable = TerraformSettings.variable(request.host)
       if Environment.process[variable] != nil {
         plan.notes.append("Terraform uses \(variable) instead of the helper, as long as it is set.")
@@ -27,9 +27,17 @@ extension SetupTool {
       let profile = request.profile("terraform")
       if let step = try profile.removed() { plan.steps.append(step) }
       guard try !profile.isNeeded() else { return plan }
-      if let step = try TerraformSettings(request).removed() { plan.steps.append(step) }
+      let settings = try TerraformSettings(request)
+      if let step = try settings.removed() { plan.steps.append(step) }
       let link = try request.path(nil, terraformProgram)
-      if OwnProgram.isLink(link) { plan.steps.append(.unlink(link)) }
+      guard OwnProgram.isLink(link) else { return plan }
+      if let file = settings.otherFile {
+        plan.notes.append(
+          "\(file) has a credentials_helper that starts this program, and this command does not change it. "
+            + "So \(link) stays: without it, Terraform would fail.")
+      } else {
+        plan.steps.append(.unlink(link))
+      }
       return plan
     })
 
@@ -44,10 +52,19 @@ private struct TerraformSettings {
   private let document: HCLItems
   /// The tokens and the helpers that the files name.
   private var tokens: [(host: String, file: String)] = []
-  private var helpers: [(isOwn: Bool, file: String)] = []
+  private var helpers: [Helper] = []
+
+  /// A helper that a file names.
+  private struct Helper {
+    let file: String
+    let name: String?
+    /// Whether this command wrote the block, or could have written it.
+    let isOwn: Bool
+  }
 
   init(_ request: SetupRequest) throws(Failure) {
-    let named = Environment.process["TF_CLI_CONFIG_FILE"]
+    let value = Environment.process["TF_CLI_CONFIG_FILE"] ?? ""
+    let named = value.isEmpty ? nil : value
     path = try request.path(named, ".terraformrc")
     old = try SetupFile.read(path)
     document = HCLItems(old ?? "")
@@ -64,7 +81,9 @@ private struct TerraformSettings {
           throw Self.unreadable(path, "it is not JSON")
         }
         tokens += (json["credentials"]?.object?.members ?? []).map { ($0.key, path) }
-        if json["credentials_helper"] != nil { helpers.append((false, path)) }
+        if let helper = json["credentials_helper"] {
+          helpers.append(Helper(file: path, name: helper.object?.members.first?.key, isOwn: false))
+        }
       }
     }
   }
@@ -75,7 +94,9 @@ private struct TerraformSettings {
     }
     for item in document.all {
       if item.words.first == "credentials" { tokens += item.words.dropFirst().map { ($0, path) } }
-      if item.words.first == "credentials_helper" { helpers.append((Self.isOwn(item), path)) }
+      if item.words.first == "credentials_helper" {
+        helpers.append(Helper(file: path, name: item.words.dropFirst().first, isOwn: Self.isOwn(item)))
+      }
     }
   }
 
@@ -86,7 +107,7 @@ private struct TerraformSettings {
   }
 
   private static func isOwn(_ item: HCLItems.Item) -> Bool {
-    item.words == ["credentials_helper", "enroll"] && item.isEmptyBlock
+    item.words == ["credentials_helper", OwnProgram.name] && item.isEmptyBlock
   }
 
   /// - Throws: `.failed` if a file has a token for the host.
@@ -99,13 +120,20 @@ private struct TerraformSettings {
       advice: "Remove it there, or by terraform logout \(token.host), and run the command again.")
   }
 
+  /// A file in which Terraform still finds this program after ``removed()``; nil if there is none.
+  var otherFile: String? {
+    helpers.first { $0.name == OwnProgram.name && (!$0.isOwn || $0.file != path) }?.file
+  }
+
   /// The changed file; nil if it already names the helper.
-  /// - Throws: `.failed` if a file names another helper.
-  func added() throws(Failure) -> SetupPlan.Step? {
+  /// - Throws: `.failed` if a file names another helper, or this program with arguments: they may name another account.
+  func added(_ host: NamedHost) throws(Failure) -> SetupPlan.Step? {
     if let other = helpers.first(where: { !$0.isOwn }) {
       throw Failure(
         .failed, "\(other.file) is not changed: it has a credentials_helper, and Terraform takes one",
-        advice: "Write this instead of it: \(Self.block)")
+        advice: other.name == OwnProgram.name
+          ? "Add \"--host\", \(JSON.string(host.text).text) to its args. Or write it without args: \(Self.block)"
+          : "Write this instead of it: \(Self.block)")
     }
     guard helpers.isEmpty else { return nil }
     let text = old ?? ""

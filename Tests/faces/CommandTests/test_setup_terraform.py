@@ -3,6 +3,7 @@ precedence over this line."""
 
 import json
 import os
+import re
 import shutil
 import unittest
 
@@ -85,7 +86,8 @@ class SetupTerraform(SetupCase):
             (self.folder / "more.tfrc", token, "has a token for"),
             (self.folder / "credentials.tfrc.json", json.dumps({"credentials": {HOST: {"token": "secret"}}}), "has a token for"),
             (self.settings, 'credentials_helper "other" {}\n', "Terraform takes one"),
-            (self.settings, 'credentials_helper "enroll" {\n  args = ["x"]\n}\n', "Terraform takes one"),
+            (self.settings, 'credentials_helper "enroll" {\n  args = ["x"]\n}\n', f'Add "--host", "{HOST}" to its args'),
+            (self.folder / "more.tfrc.json", '{"credentials_helper": {"other": {}}}', "Terraform takes one"),
             (self.folder / "more.tfrc", 'credentials_helper "other" {}\n', "Terraform takes one"),
             (self.settings, "/* a\n", "line 1 is not HCL"),
             (self.settings, "\ufeffa = 1\n", "line 1 is not HCL"),
@@ -103,12 +105,33 @@ class SetupTerraform(SetupCase):
                 self.assertIsNone(self.hosts())
                 self.assertFalse((self.folder / "plugins/terraform-credentials-enroll").is_symlink())
                 path.unlink()
-        # With TF_CLI_CONFIG_FILE, Terraform does not read the folder.
+        # An empty variable has no effect. With a file in TF_CLI_CONFIG_FILE, Terraform does not read the folder.
         (self.folder / "more.tfrc").write_text(token)
+        self.environment["TF_CLI_CONFIG_FILE"] = ""
+        self.assertIn("has a token for", self.set_up("terraform", HOST, "--yes", status=1)[1])
         self.environment["TF_CLI_CONFIG_FILE"] = str(self.settings)
         self.environment["TF_TOKEN_host_example"] = "secret"
         self.assertIn("TF_TOKEN_host_example", self.set_up("terraform", HOST, "--yes")[1])
         self.assertEqual(self.text, f"{BLOCK}\n")
+
+    def test_the_link_stays_for_a_block_that_it_did_not_write(self):
+        link = self.folder / "plugins/terraform-credentials-enroll"
+        for path, text in (
+            (self.settings, 'credentials_helper "enroll" {\n  args = ["--profile", "work"]\n}\n'),
+            (self.folder / "more.tfrc", f"{BLOCK}\n"),
+            (self.folder / "more.tfrc.json", '{"credentials_helper": {"enroll": {}}}'),
+        ):
+            with self.subTest(path):
+                self.set_up("terraform", HOST, "--yes")
+                if path != self.settings:
+                    self.settings.unlink()
+                path.write_text(text)
+                said = self.set_up("terraform", HOST, "--remove", "--yes")[1]
+                self.assertIn(f"{path} has a credentials_helper that starts this program", re.sub(r"\s+", " ", said))
+                self.assertTrue(link.is_symlink())
+                self.assertEqual(path.read_text(), text)
+                self.assertIsNone(self.hosts())
+                path.unlink()
 
     def test_the_name_that_terraform_starts(self):
         link = self.folder / "plugins/terraform-credentials-enroll"
