@@ -50,12 +50,12 @@ struct SetupPlan: Equatable {
   }
 
   /// Makes the changes.
-  /// - Throws: `.failed` at the first step that fails; the steps before it stay done.
+  /// - Throws: `.failed` at the first step that fails; the steps before it stay done. Also as ``ToolRun/run(_:)``.
   func perform() throws(Failure) {
     for (index, step) in steps.enumerated() {
       switch step {
       case .run(let words):
-        guard let ending = ToolRun.run(words) else {
+        guard let ending = try ToolRun.run(words) else {
           throw Failure(
             .failed, "\(words[0]) cannot be started", advice: "Install it, or write the lines by hand.")
         }

@@ -144,8 +144,10 @@ struct LoginOnDemand {
       descriptor = opened
       login += ["--passphrase-fd", "\(opened)"]
     }
-    guard ToolRun.run(login, atTerminal: true)?.status == 0 else {
-      throw Failure(.signInNeeded, "nobody has signed in")
+    switch ToolRun.runAtTerminal(login, session) {
+    case CommandStatus.done.rawValue: return
+    case CommandStatus.interrupted.rawValue: throw Failure(.interrupted, "stopped; nobody has signed in")
+    default: throw Failure(.signInNeeded, "nobody has signed in")
     }
   }
 }

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import signal
 import subprocess
 from pathlib import Path
 
@@ -116,6 +117,19 @@ class LoginOnDemand(CommandCase):
                     self.assertEqual(child.returncode, 3 if error else 0, words)
         # The commands that waited opened no tab of their own.
         self.assertEqual(self.opened_count(), 3)
+
+    def test_a_signal_ends_the_sign_in_at_the_terminal(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, None):
+            with self.subTest(number):
+                terminal = self.terminal("token", "--login", BROWSER=None)
+                terminal.shows(r"Open this address in a browser:\s+http\S+")
+                (child,) = Path(f"/proc/{terminal.pid}/task/{terminal.pid}/children").read_text().split()
+                if number:
+                    os.kill(terminal.pid, number)
+                else:
+                    terminal.interrupt()
+                self.assertEqual(terminal.ends(), 130)
+                self.assertFalse(Path(f"/proc/{child}").exists())
 
     def test_at_a_terminal_without_a_browser_another_sign_in_is_waited_for(self):
         first = self.terminal("token", "--login", BROWSER=None, columns=400)

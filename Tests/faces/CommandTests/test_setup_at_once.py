@@ -1,7 +1,13 @@
 """Commands that change the same profile or the same configuration at the same time lose no change."""
 
+import contextlib
 import json
+import os
+import signal
+from pathlib import Path
 
+from processes import wait_until
+from terminal import TIMEOUT
 from test_setup import HOST, SetupCase
 
 
@@ -50,3 +56,21 @@ class SetupAtOnce(SetupCase):
         self.assertEqual(json.loads(self.profile.read_text())["postLogoutRedirectUri"], "http://127.0.0.1/out")
         self.assertEqual(self.hosts(), [{"host": HOST, "for": ["docker"]}])
         program.unlink()
+
+    def test_a_signal_ends_a_tool_that_hangs(self):
+        self.script("git", 'PATH=${PATH#*:}\ncase "$*" in *--add*) echo $$ >$HOME/begun; exec sleep 600 ;; esac\nexec git "$@"')
+        child = self.start("setup", "git", HOST, "--yes")
+        begun = self.home / "begun"
+        wait_until(lambda: begun.exists() and begun.read_text().endswith("\n"), "git hangs", TIMEOUT)
+        tool = int(begun.read_text())
+        self.addCleanup(self.end, tool)
+        child.terminate()
+        _, words = child.communicate(timeout=TIMEOUT)
+        self.assertEqual(child.returncode, 130, words)
+        self.assertIn("stopped while git was running", words)
+        self.assertFalse(Path(f"/proc/{tool}").exists())
+
+    @staticmethod
+    def end(process):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
