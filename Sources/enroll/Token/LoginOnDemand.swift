@@ -25,11 +25,28 @@ struct LoginOnDemand {
       let login = LoginOnDemand(session: session, request: request)
       guard error.ending == .signInNeeded, try login.isPossible else { throw error }
       let files = try login.files(instead: error)
+      // The user may be signing in with `enroll login`. This command only uses the result: if that sign-in fails, this
+      // command opens no tab.
+      if !files.isBusy, SignInLocks.isTaken(session) {
+        do throws(Failure) {
+          try login.awaitUser()
+          return try body()
+        } catch {
+          if error.ending == .signInNeeded { try login.requireNoQuestion() }
+          throw error
+        }
+      }
       // If another process signs in now, the sign-in that waits may belong to that process, which then confirms it.
       if !files.isBusy { try login.requireNoQuestion() }
       try login.perform(files, instead: error)
     }
     return try body()
+  }
+
+  /// Waits until the user's own sign-in has ended.
+  private func awaitUser() throws(Failure) {
+    Terminal.errors.say(Self.waitingWords)
+    try wait { !SignInLocks.isTaken(session) }
   }
 
   /// The files of the sign-in, if they can be written.
@@ -72,14 +89,8 @@ struct LoginOnDemand {
   private func perform(_ files: SignInFiles, instead failure: Failure) throws(Failure) {
     let before = files.record
     if let rested = before?.failure, !files.isBusy, (0..<Self.restSeconds).contains(session.now - rested.at) {
-      guard SignInLocks.isTaken(session) else {
-        throw Failure(
-          .signInNeeded, "\(failure.message); the last sign-in failed: \(Shown.message(rested.message))")
-      }
-      // After a failed sign-in, the user is signing in with `enroll login`. This command only uses the result: if that
-      // sign-in also fails, this command opens no tab.
-      Terminal.errors.say(Self.waitingWords)
-      return try wait { !SignInLocks.isTaken(session) }
+      throw Failure(
+        .signInNeeded, "\(failure.message); the last sign-in failed: \(Shown.message(rested.message))")
     }
     if !files.isBusy, let absence = Browser().absence {
       guard Terminal.hasPerson else { throw failure.adding("no browser can be opened: \(absence)") }

@@ -118,6 +118,38 @@ class LoginOnDemand(CommandCase):
         # The commands that waited opened no tab of their own.
         self.assertEqual(self.opened_count(), 3)
 
+    def test_the_users_own_sign_in_is_waited_for(self):
+        # The user answers, rejects, or stops at the question; or stops before the sign-in.
+        for answer, status in ((None, 3), ("n", 3), ("stop", 3), ("y", 0)):
+            with self.subTest(answer):
+                count = self.opened_count() + 1
+                login = self.terminal("login")
+                if answer == "y":
+                    # The earlier sign-in still waits for the answer.
+                    login.shows("An earlier sign-in waits")
+                    count -= 1
+                else:
+                    url = self.opened(count)
+                children = [self.start("token", "--login")]
+                self.assertIn("waiting for it", children[0].stderr.readline())
+                if answer:
+                    if answer != "y":
+                        self.come_back(url)
+                    login.shows(r"\[Y/n\]")
+                    # This command begins while the question is shown.
+                    children.append(self.start("exec", "--login", "--", "true"))
+                    self.assertIn("waiting for it", children[1].stderr.readline())
+                if answer in ("y", "n"):
+                    login.line(answer)
+                else:
+                    login.interrupt()
+                login.ends()
+                for child in children:
+                    _, words = child.communicate(timeout=TIMEOUT)
+                    self.assertEqual(child.returncode, status, words)
+                    self.assertEqual("waits for your confirmation" in words, answer == "stop")
+                self.assertEqual(self.opened_count(), count)
+
     def test_a_signal_ends_the_sign_in_at_the_terminal(self):
         for number in (signal.SIGTERM, signal.SIGHUP, None):
             with self.subTest(number):
