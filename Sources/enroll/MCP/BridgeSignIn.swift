@@ -42,8 +42,6 @@ struct BridgeSignIn {
   /// If a sign-in fails without opening a tab, and the user did not decline it, further requests get the same
   /// error for this many seconds.
   private static let failedSeconds: Int64 = 5
-  /// For how many seconds a tab that was opened is not opened again.
-  private static let tabSeconds: Int64 = 120
   private static let longestShownChallenge = 1024
 
   let options: BridgeOptions
@@ -94,11 +92,9 @@ struct BridgeSignIn {
     return nil
   }
 
-  /// Asks the process that signs in to open its tab again, if the tab was opened long ago: the user may have closed
-  /// it.
+  /// Opens the tab of the sign-in again, if the user may have closed it.
   private func openAgain(_ files: SignInFiles) {
-    guard options.opensBrowser, !options.usesDevice, let present = files.present else { return }
-    if session.now - present.openedAt >= Self.tabSeconds { files.openAgain() }
+    if options.opensBrowser, !options.usesDevice { files.openAgain(at: session.now) }
   }
 
   /// - Returns: false if no process can be started, for example in a container whose first process is the bridge.

@@ -80,8 +80,13 @@ struct SignInFiles {
 
   // MARK: A tab that was closed
 
-  /// Asks the process that signs in to open the browser's tab again.
-  func openAgain() {
+  /// For how many seconds a tab that was opened is not opened again.
+  private static let tabSeconds: Int64 = 120
+
+  /// Asks the process that signs in to open the browser's tab again, if the tab was opened long ago: the user may have
+  /// closed it.
+  func openAgain(at now: Int64) {
+    guard let present, now - present.openedAt >= Self.tabSeconds else { return }
     let descriptor = enroll_posix_open(openAgainFile, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     if descriptor >= 0 { close(descriptor) }
   }

@@ -105,10 +105,16 @@ struct LoginOnDemand {
         challenge: nil, after: before, passphrase: session.keys?.passphrase)
       guard started != nil else { throw failure.adding("no process could be started for a sign-in") }
     }
-    // Without a browser, another command may be signing in at its terminal.
-    Terminal.errors.say(
-      Browser().absence == nil
-        ? "enroll: nobody is signed in; sign in with the browser that opens." : Self.waitingWords)
+    if started == nil, files.present?.hasTab ?? false {
+      Terminal.errors.say(
+        "enroll: nobody is signed in; sign in with the browser that another command opened.")
+      files.openAgain(at: session.now)
+    } else {
+      // Without a browser, another command may be signing in at its terminal.
+      Terminal.errors.say(
+        Browser().absence == nil
+          ? "enroll: nobody is signed in; sign in with the browser that opens." : Self.waitingWords)
+    }
     // A process that was just started may not have the lock yet.
     try wait { !files.isBusy && started?.hasEnded ?? true }
     let record = files.record

@@ -90,6 +90,20 @@ class LoginOnDemand(CommandCase):
     def is_signed_in(self):
         return subprocess.run([ENROLL, "token"], env=self.environment, capture_output=True, timeout=TIMEOUT).returncode == 0
 
+    def test_a_tab_that_may_have_been_closed_is_opened_again(self):
+        children = [self.start("token", "--login")]
+        url = self.opened()
+        for later, count in ((0, 1), (130, 2)):
+            self.set_clock(later)
+            children.append(self.start("token", "--login"))
+            self.assertIn("the browser that another command opened", children[-1].stderr.readline())
+            self.assertEqual(self.opened(count), url)
+        self.come_back(url)
+        for child in children:
+            _, words = child.communicate(timeout=TIMEOUT)
+            self.assertEqual(child.returncode, 0, words)
+        self.assertEqual(self.opened_count(), 2)
+
     def test_a_sign_in_that_is_declined_is_not_begun_again_at_once(self):
         child = self.start("token", "--login")
         self.come_back(self.opened(), error="access_denied")
