@@ -77,11 +77,20 @@ struct ConfigurationDocument: Equatable {
       ?? ["issuer", "discovery_uri", "discoveryUri"].lazy.compactMap { part($0) }.first
   }
 
+  /// The issuer and the client as users see them.
+  var shownClient: String {
+    let client = (try? checked())?.clientID.text ?? clientID
+    return "\(Shown.text(shownIssuer ?? "no issuer")) and client \(Shown.text(client ?? "without an id"))"
+  }
+
   // MARK: Other documents
 
   /// Whether the other document has the same client at the same server.
   func hasSameClient(as other: ConfigurationDocument) -> Bool {
-    self[.clientId] == other[.clientId] && self[.issuer] == other[.issuer]
+    guard let one = try? checked(), let two = try? other.checked() else {
+      return self[.clientId] == other[.clientId] && self[.issuer] == other[.issuer]
+    }
+    return one.issuer == two.issuer && one.clientID == two.clientID
   }
 
   /// This document with the client of another document.

@@ -22,7 +22,8 @@ final class CommandSession {
   var accounts = OpenAccounts()
   private let workers = WorkerPool(threads: CallLimits.blocking)
   private let reports = FailureReports()
-  private var readConfiguration: ConfigurationDocument?
+  /// The configuration, if this run has read it.
+  private(set) var readConfiguration: ConfigurationDocument?
   let request: CommandRequest
   /// Whether steps run on this thread.
   private var runsHere = false

@@ -16,7 +16,7 @@ struct SignIn {
   /// A configuration for the resource that is not saved yet.
   private var made: ConfigurationDocument?
   /// The saved profile, if this sign-in uses another client or server.
-  private var former: ConfigurationDocument?
+  private(set) var former: ConfigurationDocument?
   /// The scopes of the sign-in that this command has completed; nil if this command has completed no sign-in.
   private var requested: [String]?
   let kind: Kind

@@ -110,14 +110,31 @@ extension SignIn {
     return subject == asked.profile["sub"]
   }
 
+  /// Saves the profile.
+  /// - Throws: `.usage` if the profile is for another provider or client than before.
   func save(_ configuration: ConfigurationDocument) throws(Failure) {
     let path = session.place.configurationPath
     try Folders.make(Folders.parent(of: path))
     let lock = try ProfileLock.taken(session)
     defer { lock?.end() }
-    try Folders.write(configuration.withHosts(of: path).page, to: path)
+    try requireKnownProfile(configuration)
+    // A link stays a link.
+    try Folders.write(configuration.withHosts(of: path).page, to: SetupFile.realPath(path) ?? path)
     becomeCurrent()
     errors.say("Saved the provider as the profile \(session.place.configurationName): \(path)")
+  }
+
+  /// Checks that no other command, for another account, has saved another provider or client since this command read
+  /// the profile.
+  private func requireKnownProfile(_ configuration: ConfigurationDocument) throws(Failure) {
+    guard try session.place.hasConfiguration() else { return }
+    let present = try session.place.configuration()
+    let known = [configuration, session.readConfiguration, former].compactMap { $0 }
+    guard !known.contains(where: { $0.hasSameClient(as: present) }) else { return }
+    throw Failure(
+      .usage,
+      "the profile \(session.place.configurationName) is for \(present.shownClient) since another command saved it; this sign-in is for \(configuration.shownClient), and the profile is not changed",
+      advice: "Choose another name by --profile, or remove \(session.place.configurationPath).")
   }
 
   /// Saves the profile with the new client, after the user has signed in with it and confirmed, and ends the session of

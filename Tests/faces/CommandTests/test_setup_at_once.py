@@ -3,7 +3,9 @@
 import contextlib
 import json
 import os
+import re
 import signal
+import urllib.request
 from pathlib import Path
 
 from processes import wait_until
@@ -40,6 +42,38 @@ class SetupAtOnce(SetupCase):
         profile = json.loads(self.profile.read_text())
         self.assertEqual(profile["postLogoutRedirectUri"], "http://127.0.0.1/out")
         self.assertEqual(profile["credentialHosts"], [{"host": HOST, "for": ["docker"]}])
+
+    def test_sign_ins_at_once_with_one_new_profile_for_two_providers_keep_both(self):
+        other = self.own_sandbox()
+        children = []
+        for number, sandbox in enumerate((self.sandbox, other)):
+            words = ["login", "--profile", "new", "--account", f"a{number}", "--issuer", sandbox.issuer,
+                     "--client-id", "sample-app", "--allow-loopback-http", "--yes"]
+            children.append((words, sandbox, self.start(*words), self.opened(2 + number)))
+        for words, sandbox, child, address in children:
+            redirect = sandbox.control("settle", url=address)["redirect"]
+            with urllib.request.urlopen(redirect, timeout=TIMEOUT):
+                pass
+            _, said = child.communicate(timeout=TIMEOUT)
+            self.assertEqual(child.returncode, 0 if sandbox is self.sandbox else 2, said)
+            self.assertEqual(json.loads((self.profiles / "new.json").read_text())["issuer"], self.sandbox.issuer)
+        said = re.sub(r"\s+", " ", said)
+        self.assertIn(f"is for {self.sandbox.issuer} and client sample-app since another command saved it", said)
+        self.assertIn(f"this sign-in is for {other.issuer} and client sample-app", said)
+        # The second sign-in is not lost: it waits for its profile.
+        words[2] = "second"
+        _, said = self.run_enroll(*words)
+        self.assertIn("An earlier sign-in waits", said)
+        for profile, account in (("new", "a0"), ("second", "a1")):
+            self.assertTrue(self.token("--profile", profile, "--account", account))
+
+    def test_a_profile_that_is_a_link_stays_a_link(self):
+        target = self.home / "mine.json"
+        self.profile.rename(target)
+        self.profile.symlink_to(target)
+        self.finish(self.start("login", "--set", "postLogoutRedirectUri=http://127.0.0.1/out"))
+        self.assertTrue(self.profile.is_symlink())
+        self.assertEqual(json.loads(target.read_text())["postLogoutRedirectUri"], "http://127.0.0.1/out")
 
     def test_it_waits_while_another_changes_the_configuration(self):
         # The first command keeps the lock until git ends.
