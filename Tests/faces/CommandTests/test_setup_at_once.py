@@ -12,6 +12,22 @@ from processes import wait_until
 from terminal import TIMEOUT
 from test_setup import HOST, SetupCase
 
+# A preloaded library that ends or stops the process in its first rename of a file of a profile.
+DIES = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int rename(const char *from, const char *to) {
+  int (*real)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+  if (getenv("DIES") && strstr(to, "/enrollkit/")) kill(getpid(), atoi(getenv("DIES")));
+  return real(from, to);
+}
+"""
+
 
 class SetupAtOnce(SetupCase):
     def finish(self, child):
@@ -108,3 +124,27 @@ class SetupAtOnce(SetupCase):
     def end(process):
         with contextlib.suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
+
+    def test_a_killed_command_leaves_no_further_file(self):
+        self.preload(DIES)
+        profile, names = self.profile.read_text(), set(self.profiles.iterdir())
+        for end in (signal.SIGKILL, signal.SIGKILL, signal.SIGSTOP):
+            self.environment["DIES"] = str(int(end))
+            child = self.start("setup", "docker", HOST, "--yes")
+            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
+            self.assertEqual(self.profile.read_text(), profile)
+            self.assertEqual(len(set(self.profiles.iterdir()) - names), 1)
+        (draft,) = set(self.profiles.iterdir()) - names
+        text = draft.read_text()
+        self.assertIn(HOST, text)
+        # The file of a process that lives is not touched. The other command has other locks.
+        del self.environment["DIES"]
+        environment = {**self.environment, "XDG_STATE_HOME": str(self.home / "state")}
+        self.run_enroll("setup", "docker", "other.example", "--yes", environment=environment)
+        self.assertEqual(self.hosts()[0]["host"], "other.example")
+        self.assertEqual(draft.read_text(), text)
+        child.kill()
+        child.communicate()
+        self.set_up("docker", HOST, "--yes")
+        self.assertEqual(len(self.hosts()), 2)
+        self.assertEqual(set(self.profiles.iterdir()), names)
