@@ -159,7 +159,7 @@ extension TokenSet {
     let known = scopes.filter { Scopes.contains($0, in: named) }
     return .object([
       ("tokenType", .string(PrintableText.bounded(tokenType, maximumBytes: 32))),
-      ("expiresAt", .integer(expiry.expiresAt.seconds)),
+      ("expiresAt", .integer(expiry.date(at: moment).seconds)),
       ("secondsLeft", .integer(expiry.secondsLeft(at: moment))),
       ("lifetimeSeconds", .integer(expiry.lifetimeSeconds)), ("scopes", .array(known.map { .string($0) })),
       ("otherScopes", .integer(Int64(scopes.count - known.count))),
@@ -178,7 +178,7 @@ extension AudienceEntry {
     .object([
       ("resource", audience.resource.map { RedactedURL.bounded($0) }),
       ("scopes", .array(audience.scopes.map { .string($0) })),
-      ("expiresAt", token.map { .integer($0.expiry.expiresAt.seconds) }),
+      ("expiresAt", token.map { .integer($0.expiry.date(at: moment).seconds) }),
       ("secondsLeft", token.map { .integer($0.expiry.secondsLeft(at: moment)) }),
       ("refusal", refusal.map { $0.shown(at: moment) }),
     ])

@@ -54,6 +54,20 @@ public struct Expiry: Equatable, Sendable {
     return left >= 0 ? left / 1_000_000_000 : (left + 1) / 1_000_000_000 - 1
   }
 
+  /// The largest difference, in seconds, between two computations of one date: the date is read in whole seconds, and
+  /// not in the same instant as the monotonic clock.
+  private static let roundingSeconds: Int64 = 2
+
+  /// The date at which the token expires, by the device's clock as it is at `moment`. It differs from ``expiresAt`` if
+  /// the date was set after the token was received.
+  package func date(at moment: Moment) -> UnixTime {
+    // An absurd lifetime has no end by the monotonic clock.
+    guard deadline < .distantFuture else { return expiresAt }
+    let date = moment.wall + secondsLeft(at: moment)
+    let change = date.since(expiresAt)
+    return change > Self.roundingSeconds || change < -Self.roundingSeconds ? date : expiresAt
+  }
+
   /// Whether the lifetime has ended. The comparison is exact to the nanosecond if the monotonic clock decides.
   package func isOver(at moment: Moment) -> Bool {
     isTold(by: moment) ? moment.instant >= deadline : moment.wall.since(expiresAt) >= 0

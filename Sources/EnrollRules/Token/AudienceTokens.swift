@@ -138,12 +138,22 @@ extension TokenSet {
 
 /// An access token and its expiry.
 package struct AccessGrant {
-  package let token: AccessToken
+  /// The access token without the date for callers, which depends on the device's clock.
+  private let stored: AccessToken
   package let expiry: Expiry
 
-  init(_ token: AccessToken, _ expiry: Expiry) {
-    self.token = token
+  init(_ stored: AccessToken, _ expiry: Expiry) {
+    self.stored = stored
     self.expiry = expiry
+  }
+
+  package var value: Secret { stored.value }
+
+  /// The token for a caller at `moment`.
+  package func token(at moment: Moment) -> AccessToken {
+    var token = stored
+    token.expiresAt = expiry.date(at: moment)
+    return token
   }
 }
 

@@ -55,7 +55,7 @@ public final class RejectionStep: EngineStep {
     case .none(let outcome): return .answer(outcome)
     case .live(let record, let tokens):
       guard let epoch = record.epoch(for: audience),
-        tokens.access(for: audience)?.token.value == accessToken
+        tokens.access(for: audience)?.value == accessToken
       else { return .access }
       guard tokens.refreshToken != nil else {
         return .answer(try keepRefused(epoch: epoch))

@@ -38,13 +38,14 @@ public final class RenewalReport: StateChangingStep {
       }
     }
     let record = try store.read(account)
-    let isUsable = record?.confirmed?.isUsable(at: clock.moment()) ?? false
+    let moment = clock.moment()
+    let isUsable = record?.confirmed?.isUsable(at: moment) ?? false
     switch result {
     case .renewed:
       renewals.noteSuccess(epoch: record?.epoch(for: nil))
       // If the registration check is required, the state is `renewed` (C) only after the check.
       if !context.requiresCheck { applyIfSession(.tokenRenewed) }
-      if let tokens = record?.confirmed { notify(.tokenRenewed(expiresAt: tokens.expiry.expiresAt)) }
+      if let expiry = record?.confirmed?.expiry { notify(.tokenRenewed(expiresAt: expiry.date(at: moment))) }
     case .unavailable(let error): failed(error, .wait, isUsable, isNew: isNew)
     case .rejected(let error): failed(error, error.remedy ?? .retry, isUsable, isNew: isNew)
     case .reauthenticate(let reason, let words):

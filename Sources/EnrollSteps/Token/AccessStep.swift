@@ -41,14 +41,14 @@ public final class AccessStep: EngineStep {
     switch band {
     case .fresh:
       guard tokens.isRefreshDue(at: moment, graceSeconds: configuration.graceSeconds) else {
-        return .fresh(access.token, tokens.renewalEnd(of: access.expiry, at: moment))
+        return .fresh(access.token(at: moment), tokens.renewalEnd(of: access.expiry, at: moment))
       }
       return .renew(epoch: record.epoch(for: audience) ?? record.tokenEpoch)
     case .due, .expired:
       if tokens.refreshToken == nil {
         return .answer(
           band == .due
-            ? .valid(access.token)
+            ? .valid(access.token(at: moment))
             : .reauthenticate(reason: "the token expired, and the provider gave no refresh token"))
       }
       return .renew(epoch: record.epoch(for: audience) ?? record.tokenEpoch)
@@ -113,7 +113,7 @@ public final class AccessStep: EngineStep {
       // The response may have taken longer than the lifetime of the token. Even then the new token is returned once:
       // EnrollKit counts the lifetime from the request, and the provider counts it from its response.
       if access.expiry.secondsLeft(at: moment) >= -HTTPRequest.totalTimeoutSeconds {
-        return .valid(access.token)
+        return .valid(access.token(at: moment))
       }
       return .expired(
         offlineSince: nil, retryAfterSeconds: nil,
@@ -159,7 +159,7 @@ public final class AccessStep: EngineStep {
     guard let tokens = try store.read(account)?.confirmed, !tokens.isSuperseded(for: audience) else {
       return nil
     }
-    return tokens.access(for: audience).flatMap { $0.expiry.isOver(at: moment) ? nil : $0.token }
+    return tokens.access(for: audience).flatMap { $0.expiry.isOver(at: moment) ? nil : $0.token(at: moment) }
   }
 
   /// Whether the account has confirmed tokens; also false if the store cannot be read.

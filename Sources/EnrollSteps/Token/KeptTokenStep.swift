@@ -8,16 +8,17 @@ extension AccessStep {
   public func keptTokens() throws(EnrollError) -> [KeptToken] {
     guard let record = try store.read(account), record.sessionEnded == nil, let tokens = record.confirmed
     else { return [] }
+    let moment = clock.moment()
     var kept = [
       KeptToken(
-        scopes: tokens.scopes, tokenType: tokens.tokenType, expiresAt: tokens.expiry.expiresAt)
+        scopes: tokens.scopes, tokenType: tokens.tokenType, expiresAt: tokens.expiry.date(at: moment))
     ]
     for entry in tokens.audiences.entries {
       guard let token = entry.token else { continue }
       kept.append(
         KeptToken(
           audience: entry.audience, scopes: token.scopes, tokenType: token.tokenType,
-          expiresAt: token.expiry.expiresAt, deviation: token.deviation))
+          expiresAt: token.expiry.date(at: moment), deviation: token.deviation))
     }
     return kept
   }

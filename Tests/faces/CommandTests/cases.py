@@ -42,6 +42,31 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 }
 """
 
+# A preloaded library that moves the date ahead by $AHEAD seconds, and no other clock.
+AHEAD = LATER.replace("LATER", "AHEAD").replace(
+    "time->tv_sec +=", "if (clock == CLOCK_REALTIME) time->tv_sec +=")
+
+# A preloaded library that makes posix_spawn fail.
+NO_PROCESSES = r"""
+#include <errno.h>
+#include <spawn.h>
+int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attributes,
+                char *const words[], char *const environment[]) {
+  return EAGAIN;
+}
+"""
+
+# A preloaded library that makes fork fail. The program is started twice: posix_spawn starts the intermediate
+# process, which then forks the detached process.
+NO_FORK = r"""
+#include <errno.h>
+#include <unistd.h>
+pid_t fork(void) {
+  errno = EAGAIN;
+  return -1;
+}
+"""
+
 # A shell makes background programs ignore SIGINT and SIGQUIT, and nohup makes them ignore SIGHUP. Every child would
 # inherit these settings.
 signal.signal(signal.SIGINT, signal.default_int_handler)

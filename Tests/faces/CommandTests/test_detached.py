@@ -15,33 +15,12 @@ import unittest
 import urllib.request
 
 import faces
-from cases import ENROLL, CommandCase
+from cases import ENROLL, NO_FORK, NO_PROCESSES, CommandCase
 from processes import wait_until, workspace
 from provider import Gate
 from terminal import TIMEOUT, Terminal
 
 PASSPHRASE = "correct horse battery staple"
-
-# A preloaded library that makes posix_spawn fail.
-NO_PROCESSES = r"""
-#include <errno.h>
-#include <spawn.h>
-int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attributes,
-                char *const words[], char *const environment[]) {
-  return EAGAIN;
-}
-"""
-
-# A preloaded library that makes fork fail. The program is started twice: posix_spawn starts the intermediate
-# process, which then forks the detached process.
-NO_FORK = r"""
-#include <errno.h>
-#include <unistd.h>
-pid_t fork(void) {
-  errno = EAGAIN;
-  return -1;
-}
-"""
 
 
 class DetachedCase(CommandCase):

@@ -10,7 +10,7 @@ import subprocess
 import time
 import urllib.parse
 
-from cases import ENROLL, CommandCase
+from cases import AHEAD, ENROLL, CommandCase
 from processes import TOP, wait_until
 from sandbox import CUSTOM_LOGOUT
 from schema import check, resolved
@@ -45,6 +45,21 @@ class Status(CommandCase):
         self.assertRegex(facts["token"], r"^valid, expires in (4|5) min; renewed on use when due")
         self.assertEqual(facts["store"], str(self.store))
         self.assertEqual(facts["key"], "in a key file in the store")
+
+    def test_a_date_that_was_wrong_at_the_sign_in_and_was_set_right_moves_the_tokens_end(self):
+        self.preload(AHEAD)
+        for ahead in ("86400", "-86400"):
+            with self.subTest(ahead):
+                self.environment["AHEAD"] = ahead
+                self.sign_in("--again")
+                self.environment["AHEAD"] = "0"
+                ends = [
+                    self.json("token")["expiresAt"], self.json("status")["expiresAt"],
+                    self.json("accounts")["accounts"][0]["expiresAt"]]
+                self.assertEqual(len(set(ends)), 1, ends)
+                # The token lives for five minutes.
+                self.assertTrue(0 < ends[0] - time.time() <= 302, ends)
+                self.assertRegex(self.run_enroll("status")[0], r"token +valid, expires in (4|5) min")
 
     def test_json_is_what_the_manifest_says(self):
         self.sign_in()

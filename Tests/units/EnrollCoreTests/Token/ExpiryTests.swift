@@ -30,6 +30,35 @@ struct ExpiryTests {
     expect(hour.band(at: moment(1_000_000 + seconds, 500 + 3600), graceSeconds: 60), is: .expired)
   }
 
+  @Test(
+    "the date for callers is that of the clock as it is now, if the date was set after the token was received",
+    arguments: [-31_536_000, -3600, 3600, 31_536_000])
+  func dateForCallers(by seconds: Int64) {
+    expect(hour.date(at: moment(1_000_000 + seconds + 10, 510)), is: UnixTime(seconds: 1_003_600 + seconds))
+    // An expired token has a date, too.
+    expect(
+      hour.date(at: moment(1_000_000 + seconds + 4000, 4500)), is: UnixTime(seconds: 1_003_600 + seconds))
+    // After a reboot, only the stored date is known.
+    let rebooted = moment(1_000_000 + seconds, 5, boot: "two")
+    expect(hour.date(at: rebooted), is: UnixTime(seconds: 1_003_600))
+  }
+
+  @Test("the date for callers does not change by rounding", arguments: [Int64(0), 1, 999_999_999])
+  func dateIsSteady(nanoseconds: Int64) {
+    for (wall, instant) in [(Int64(1_000_009), Int64(510)), (1_000_010, 510), (1_000_011, 510)] {
+      var now = moment(wall, instant)
+      now.instant = now.instant.advanced(byNanoseconds: nanoseconds)
+      expect(hour.date(at: now), is: UnixTime(seconds: 1_003_600))
+    }
+  }
+
+  @Test("absurd dates and lifetimes do not overflow", arguments: [Int64.min, .max])
+  func absurdDates(wall: Int64) {
+    let endless = Expiry(lifetimeSeconds: .max, from: moment(1_000_000, 500))
+    expect(endless.date(at: moment(1_000_000, 510)), is: UnixTime(seconds: .max))
+    _ = (endless.date(at: moment(wall, 510)), hour.date(at: moment(wall, 510)))
+  }
+
   @Test("after a reboot the date decides")
   func reboot() {
     expect(hour.band(at: moment(1_000_100, 5, boot: "two"), graceSeconds: 60), is: .fresh)

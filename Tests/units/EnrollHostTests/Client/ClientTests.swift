@@ -472,6 +472,37 @@ struct ClientTests {
     expect(stage.copy(client.tokenPointer, capacity: 8), is: nil)
   }
 
+  @Test(
+    "a date that was wrong when the tokens came, and was set right, gives the right end everywhere",
+    arguments: [-31_536_000, 3600, 31_536_000])
+  func dateIsSet(wrong: Int64) throws {
+    let stage = try Stage()
+    let right = stage.clock.wallTime().seconds
+    let named = try TokenAudience.naming(resource: "https://api.example/", scopes: nil)
+    stage.provider.change {
+      $0.resources = ["https://api.example/"]
+      $0.tokens = { $0["refresh_expires_in"] = .integer(86_400) }
+    }
+    stage.clock.setWall(right + wrong)
+    let client = try stage.signedIn()
+    // The provider keeps the session's own token after a renewal for the audience.
+    try stage.store.update(client.account) { $0.keepsAccessTokens = true }
+    _ = try client.access(
+      minimumLifetimeSeconds: 0, for: named, until: .distantFuture, cancellation: nil)
+    stage.clock.advance(seconds: 10)
+    stage.clock.setWall(right + 10)
+    let end = UnixTime(seconds: right + 3600)
+    try expect(client.now().token().expiresAt, is: end)
+    expect(client.freshAccessToken(minimumLifetimeSeconds: 0)?.expiresAt, is: end)
+    expect(stage.expiry(client.tokenPointer), is: end)
+    let other = try client.access(
+      minimumLifetimeSeconds: 0, for: named, until: .distantFuture, cancellation: nil)
+    try expect(other.token().expiresAt, is: end)
+    try expect(client.keptTokens().map { $0.expiresAt }, is: [end, end])
+    try expect(client.readAccount().expiresAt, is: end)
+    try expect(client.readAccount().renewableUntil, is: UnixTime(seconds: right + 86_400))
+  }
+
   @Test("tokens for other audiences are copied however a caller spells them, and no other's")
   func copiesForAudiences() throws {
     let stage = try Stage()
