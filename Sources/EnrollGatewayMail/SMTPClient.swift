@@ -44,27 +44,25 @@ public final class SMTPClient: MailTransport {
       return .failed("caFile: \(error.message)")
     }
     guard let easy = enroll_curl_easy_init(curl) else { return .failed("libcurl had no memory") }
+    let (source, replies) = (MessageSource(message.bytes), ServerReplies())
     var recipients: UnsafeMutablePointer<curl_slist>?
     defer {
-      enroll_curl_easy_cleanup(curl, easy)
+      withExtendedLifetime((source, replies)) { enroll_curl_easy_cleanup(curl, easy) }
       enroll_curl_list_free(curl, recipients)
     }
     guard enroll_curl_list_append(curl, &recipients, "<\(message.recipient)>") == 1 else {
       return .failed("libcurl had no memory")
     }
-    let source = MessageSource(message.bytes)
-    return withExtendedLifetime(source) {
-      let refused = configure(easy, message, recipients, source)
-      guard refused == CURLE_OK else { return .failed("libcurl refused an option: \(words(refused))") }
-      return outcome(of: perform(easy), easy, source)
-    }
+    let refused = configure(easy, message, recipients, source, replies)
+    guard refused == CURLE_OK else { return .failed("libcurl refused an option: \(words(refused))") }
+    return outcome(of: perform(easy), easy, source, replies)
   }
 
   /// Sets the options of the transfer.
   /// - Returns: the first error that libcurl returned for an option; `CURLE_OK` if there was no error.
   private func configure(
     _ easy: UnsafeMutableRawPointer, _ message: MailMessage,
-    _ recipients: UnsafeMutablePointer<curl_slist>?, _ source: MessageSource
+    _ recipients: UnsafeMutablePointer<curl_slist>?, _ source: MessageSource, _ replies: ServerReplies
   ) -> CURLcode {
     let curl = library.functions
     func text(_ option: CURLoption, _ value: String?) -> CURLcode {
@@ -89,6 +87,16 @@ public final class SMTPClient: MailTransport {
       },
       enroll_curl_set_memory(
         curl, easy, CURLOPT_READDATA, UnsafeRawPointer(Unmanaged.passUnretained(source).toOpaque())),
+      // libcurl passes each line of the server's replies to this function.
+      enroll_curl_set_receiver(curl, easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, replies in
+        guard let bytes, let replies else { return 0 }
+        Unmanaged<ServerReplies>.fromOpaque(replies).takeUnretainedValue()
+          .add(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        return size * count
+      },
+      enroll_curl_set_memory(
+        curl, easy, CURLOPT_HEADERDATA, UnsafeRawPointer(Unmanaged.passUnretained(replies).toOpaque())),
+      enroll_curl_set_memory(curl, easy, CURLOPT_ERRORBUFFER, replies.errorBuffer.baseAddress),
     ]
     if let caFile = settings.caFile {
       codes += [text(CURLOPT_CAINFO, caFile), text(CURLOPT_CAPATH, nil)]
@@ -118,12 +126,14 @@ public final class SMTPClient: MailTransport {
   }
 
   private func outcome(
-    of code: CURLcode, _ easy: UnsafeMutableRawPointer, _ source: MessageSource
+    of code: CURLcode, _ easy: UnsafeMutableRawPointer, _ source: MessageSource, _ replies: ServerReplies
   ) -> MailOutcome {
     guard code != CURLE_OK else { return .sent }
     var reply = 0
     _ = enroll_curl_get_long(library.functions, easy, CURLINFO_RESPONSE_CODE, &reply)
-    let reason = reply > 0 ? "\(words(code)), reply \(reply)" : words(code)
+    let reason =
+      replies.refusal(reply, wasSending: source.wasRead) ?? words(code)
+      + (reply > 0 ? ", reply \(reply)" : "")
     // Only a refusal of the message or of its addresses is final. If the server refuses the gateway itself,
     // in its greeting or because of the password (RFC 4954 §6), the message stays in the outbox: the operator
     // has to change the settings, or wait.
@@ -155,5 +165,60 @@ private final class MessageSource {
     buffer.copyBytes(from: bytes[place..<(place + count)])
     place += count
     return count
+  }
+}
+
+/// The server's replies, of which an operator reads the last refusal.
+private final class ServerReplies {
+  /// libcurl writes here which command failed: `MAIL failed: 550`.
+  let errorBuffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  /// The text of the last reply that refused something, without the codes.
+  private var text: [UInt8] = []
+  private var isComplete = false
+  /// How many replies are complete.
+  private var count = 0
+
+  private static let maximumBytes = 500
+
+  init() { errorBuffer.initialize(repeating: 0) }
+
+  deinit { errorBuffer.deallocate() }
+
+  /// Adds a line. Every line begins with the code; in the last line of a reply, a space follows (RFC 5321 §4.2.1).
+  func add(_ line: UnsafeRawBufferPointer) {
+    guard line.count > 3 else { return }
+    let isLast = line[3] == UInt8(ascii: " ")
+    if isLast { count += 1 }
+    guard line[0] == UInt8(ascii: "4") || line[0] == UInt8(ascii: "5") else { return }
+    if isComplete { text = [] }
+    isComplete = isLast
+    let words = line.dropFirst(4).filter { $0 != 0x0D && $0 != 0x0A }
+    text += (text.isEmpty ? [] : [0x20]) + words.prefix(max(0, Self.maximumBytes - text.count))
+  }
+
+  /// What the server refused, and its reply; nil if it did not refuse the gateway at once, the sender, the recipient
+  /// or the message.
+  ///
+  /// The server's own words are shown only while the server does not know the recipient. Later they may contain the
+  /// recipient's address or a part of the message, and neither may be in a log.
+  /// - Parameter wasSending: whether a part of the message was sent.
+  func refusal(_ code: Int, wasSending: Bool) -> String? {
+    guard code >= 400, !text.isEmpty else { return nil }
+    let failure = String(
+      decoding: errorBuffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let words = PrintableText.bounded(String(decoding: text, as: UTF8.self), maximumBytes: Self.maximumBytes)
+    if failure.hasPrefix("MAIL failed") { return "sender refused (mail.from): \(code) \(words)" }
+    if count == 1 { return "connection refused: \(code) \(words)" }
+    let status = words.split(separator: " ").first.map { String($0) } ?? ""
+    let reply = "reply \(code)" + (Self.isStatus(status) ? " \(status)" : "")
+    if failure.hasPrefix("RCPT failed") { return "recipient refused: \(reply)" }
+    return wasSending || failure.hasPrefix("DATA failed") ? "message refused: \(reply)" : nil
+  }
+
+  /// Whether the text is an enhanced status code, such as `5.1.1` (RFC 3463 §2).
+  private static func isStatus(_ text: String) -> Bool {
+    let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    return parts.count == 3
+      && parts.allSatisfy { (1...3).contains($0.count) && $0.allSatisfy { ASCII.isDigit($0) } }
   }
 }

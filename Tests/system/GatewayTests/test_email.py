@@ -194,11 +194,22 @@ class RefusingServers(EmailCase):
     def test_a_refusal_for_good_ends_it(self):
         self.outcome("refused it for good", RCPT="550 nobody")
 
+    def test_a_refused_sender_ends_it_with_the_words_of_the_server(self):
+        self.outcome("refused it for good: sender refused (mail.from): 550 5.7.1 Not your sender. See help.",
+                     MAIL="550-5.7.1 Not your sender.\r\n550 See help.")  # fmt: skip
+
+    def test_a_sender_that_is_refused_without_a_password_waits(self):
+        self.outcome("try 1: sender refused (mail.from): 530 5.7.0 Log in first", MAIL="530 5.7.0 Log in first")
+
+    def test_words_that_may_name_the_recipient_are_not_in_the_log(self):
+        self.outcome("refused it for good: recipient refused: reply 550 5.1.1",
+                     RCPT="550 5.1.1 <ada@example.org> is unknown")  # fmt: skip
+
     def test_a_server_that_refuses_everybody_loses_no_mail(self):
-        self.outcome("try 1", GREETING="554 down for maintenance")
+        self.outcome("try 1: connection refused: 554 down for maintenance", GREETING="554 down for maintenance")
 
     def test_a_message_that_is_refused_at_its_end(self):
-        self.outcome("refused it for good", END="554 no")
+        self.outcome("refused it for good: message refused: reply 554", END="554 no")
 
     def test_a_server_that_hangs_up_in_the_middle(self):
         self.outcome("try 1", END=None)
