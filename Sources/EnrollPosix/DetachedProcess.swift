@@ -20,11 +20,16 @@ package enum DetachedProcess {
   package static let detachArgument = "leave"
 
   /// Starts this program again. The new process detaches itself and calls ``begin()``.
-  /// - Parameter words: the program's name and its arguments. ``detachArgument`` is appended for the intermediate process.
+  /// - Parameters:
+  ///   - words: the program's name and its arguments. ``detachArgument`` is appended for the intermediate process.
+  ///   - mayEndWithProcessOne: whether the new process is useful even if this is process 1, with which all other
+  ///     processes end. Process 1 then becomes its parent.
   /// - Returns: a descriptor from which to read the output of the new process; nil if no process can be started, or if
-  ///   this is process 1, because all other processes end with process 1.
-  package static func start(_ words: [String], input bytes: [UInt8]) -> Int32? {
-    guard getpid() != 1 else { return nil }
+  ///   this is process 1 and the new process would not be useful.
+  package static func start(
+    _ words: [String], input bytes: [UInt8], mayEndWithProcessOne: Bool = false
+  ) -> Int32? {
+    guard getpid() != 1 || mayEndWithProcessOne else { return nil }
     var (input, output): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
     guard enroll_posix_pipe(&input) == 0 else { return nil }
     guard enroll_posix_pipe(&output) == 0 else {
@@ -39,9 +44,10 @@ package enum DetachedProcess {
     CPosix.close(output[1])
     let isWritten = isStarted && write(bytes, to: input[1])
     CPosix.close(input[1])
-    // The intermediate process ends as soon as its child runs.
-    if isStarted { while waitpid(child, nil, 0) < 0, enroll_posix_errno() == EINTR {} }
-    guard isWritten else {
+    // The intermediate process ends as soon as its child runs. Its exit status is not 0 if it could start no child.
+    var status: Int32 = 0
+    if isStarted { while waitpid(child, &status, 0) < 0, enroll_posix_errno() == EINTR {} }
+    guard isWritten, status == 0 else {
       CPosix.close(output[0])
       return nil
     }
@@ -54,6 +60,12 @@ package enum DetachedProcess {
   /// Whether process 1 started this process, for example as the only command of a container, which ends with that
   /// command.
   package static var isChildOfProcessOne: Bool { getppid() == 1 }
+
+  /// If this is process 1, lets the system remove each process of which process 1 becomes the parent, as soon as that
+  /// process ends. From then on, no exit status of a child can be read.
+  package static func reapAsProcessOne() {
+    if getpid() == 1 { enroll_posix_ignore_signal(SIGCHLD) }
+  }
 
   private static func withPointers<Result>(
     _ words: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result

@@ -87,7 +87,7 @@ struct BridgeSignIn {
       openAgain(files)
     } else if !start(files) {
       end()
-      return required(opened: false, need)
+      return noProcess(need)
     }
     return nil
   }
@@ -97,9 +97,10 @@ struct BridgeSignIn {
     if options.opensBrowser, !options.usesDevice { files.openAgain(at: session.now) }
   }
 
-  /// - Returns: false if no process can be started, for example in a container whose first process is the bridge.
+  /// - Returns: false if no process can be started.
   private mutating func start(_ files: SignInFiles) -> Bool {
     started?.close()
+    DetachedProcess.reapAsProcessOne()
     started = SignInHelper.start(
       files, login: arguments, challenge: need.challenge, after: before, passphrase: session.keys?.passphrase)
     guard started != nil else { return false }
@@ -161,7 +162,7 @@ struct BridgeSignIn {
       return .failed(ErrorAnswer(.signInRequired, "The sign-in \(why).", command: command(need)))
     }
     before = record
-    return start(files) ? .waiting : .failed(required(opened: false, need))
+    return start(files) ? .waiting : .failed(noProcess(need))
   }
 
   /// The scopes that the sign-in requested; nil for a sign-in at a terminal, whose scopes are unknown.
@@ -199,7 +200,8 @@ struct BridgeSignIn {
   }
 
   /// The error for a request whose wait has timed out, or for which no sign-in is started.
-  func required(opened: Bool, _ need: SignInNeed) -> ErrorAnswer {
+  /// - Parameter obstacle: why the bridge starts no sign-in, as a sentence and a space.
+  func required(opened: Bool, _ need: SignInNeed, obstacle: String = "") -> ErrorAnswer {
     let record = files?.record
     let issuer = record?.issuerHost.map { "at \($0) " } ?? ""
     let reason: ErrorAnswer.Reason =
@@ -213,7 +215,13 @@ struct BridgeSignIn {
       return ErrorAnswer(reason, "\(cause)Sign in \(issuer)to \(purpose): \(window). Then try again.")
     }
     return ErrorAnswer(
-      reason, "\(cause)Sign in to \(purpose): run \(command(need)), then try again.", command: command(need))
+      reason, "\(cause)\(obstacle)Sign in to \(purpose): run \(command(need)), then try again.",
+      command: command(need))
+  }
+
+  /// The error for a request whose sign-in cannot begin, because the system starts no process for it.
+  private func noProcess(_ need: SignInNeed) -> ErrorAnswer {
+    required(opened: false, need, obstacle: "No process can be started for the sign-in. ")
   }
 
   /// The error for a request that the server refuses for missing scopes, although the user has just signed in with

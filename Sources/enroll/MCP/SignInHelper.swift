@@ -46,7 +46,8 @@ enum SignInHelper {
       ("challenge", challenge.map { .string($0) }), ("last", last.map { .string($0.name) }),
       ("passphrase", passphrase.map { .string($0.reveal()) }),
     ])
-    return DetachedProcess.start([name] + words, input: order.serialized()).map { StartedSignIn($0) }
+    return DetachedProcess.start([name] + words, input: order.serialized(), mayEndWithProcessOne: true)
+      .map { StartedSignIn($0) }
   }
 
   /// Runs the internal command.

@@ -18,10 +18,10 @@ META = {
 
 
 class Host:
-    def __init__(self, environment, *arguments, log, pass_fds=()):
+    def __init__(self, environment, *arguments, log, pass_fds=(), prefix=()):
         self.log = open(log, "ab")
         self.process = subprocess.Popen(
-            [ENROLL, "mcp", *arguments, "--allow-loopback-http"],
+            [*prefix, ENROLL, "mcp", *arguments, "--allow-loopback-http"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, env=environment, pass_fds=pass_fds)
         self.lines = queue.Queue()
         #: Messages that no call waited for.

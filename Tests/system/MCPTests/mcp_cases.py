@@ -46,8 +46,10 @@ def open_server():
 
 
 class BridgeCase(CommandCase):
-    def host(self, url, *arguments, pass_fds=(), **variables):
-        host = Host({**self.environment, **variables}, url, *arguments, log=self.home / "bridge.log", pass_fds=pass_fds)
+    def host(self, url, *arguments, pass_fds=(), prefix=(), **variables):
+        host = Host(
+            {**self.environment, **variables}, url, *arguments, log=self.home / "bridge.log", pass_fds=pass_fds,
+            prefix=prefix)
         self.addCleanup(host.close)
         return host
 

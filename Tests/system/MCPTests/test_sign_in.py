@@ -17,8 +17,9 @@ import threading
 import time
 import unittest.mock
 import urllib.parse
+from pathlib import Path
 
-from cases import ENROLL
+from cases import ENROLL, NO_FORK, NO_PROCESSES
 from host import HELLO
 from mcp_cases import BridgeCase
 from peer import Peer
@@ -28,6 +29,16 @@ from sandbox import Sandbox
 
 def scopes(url):
     return set(urllib.parse.parse_qs(urllib.parse.urlsplit(url).query)["scope"][0].split())
+
+
+def children(process):
+    """The ids of the processes with this parent, including those that have ended and are not reaped."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if folder.name.isdigit() and (folder / "stat").read_text().rpartition(")")[2].split()[1] == str(process):
+                found.append(int(folder.name))
+    return found
 
 
 class Page:
@@ -339,6 +350,31 @@ class OneSignIn(SignInCase):
         wait_until(lambda: "result" in host.initialize(), "signed in", every=0.5)
         self.assertEqual(self.tabs, 0)
 
+    def test_the_first_process_of_a_container_signs_in(self):
+        prefix = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
+        if subprocess.run([*prefix, "true"], capture_output=True).returncode:
+            self.skipTest("needs a PID namespace")
+        host = self.host(self.peer.url, prefix=prefix)
+        hello = host.begin("initialize", HELLO)
+        self.come_back(self.opened())
+        self.assertIn("result", host.answer(hello))
+        (bridge,) = children(host.process.pid)
+        # The bridge inherits the processes of the sign-in, and none of them is left when the sign-in has ended.
+        wait_until(lambda: not children(bridge), "no process is left")
+
+    def test_where_there_can_be_no_process_the_error_says_so_and_names_the_command(self):
+        for name, text in (("posix_spawn", NO_PROCESSES), ("fork", NO_FORK)):
+            with self.subTest(name):
+                self.preload(text)
+                host = self.host(self.peer.url)
+                answer = host.initialize()
+                self.assertEqual(self.reason(answer), "signInRequired")
+                self.assertIn("enroll login --resource", answer["error"]["data"]["enrollkit"]["command"])
+                self.assertIn("No process can be started for the sign-in.", answer["error"]["message"])
+                # The bridge serves other requests, and asks again for each that needs a token.
+                self.assertEqual(self.reason(host.initialize()), "signInRequired")
+                self.assertEqual(self.tabs, 0)
+
     def test_accounts_have_sessions_of_their_own(self):
         self.signed_in(1)
         other = self.bridges(1, "--account", "work")[0]
@@ -523,6 +559,32 @@ class BoundTokens(SignInCase):
 
 
 class Tokens(SignInCase):
+    def test_after_the_rest_of_a_broken_stream_a_renewal_has_the_whole_time_of_a_request(self):
+        """The stream rests for most of the time that a request may wait. Then the renewal fails at first, and the
+        provider asks for a pause that goes beyond the end of that time."""
+        host = self.signed_in(1, "--wait", "3")[0]
+        before = self.counts()["refreshes"]
+
+        @self.peer.on
+        def cut(handler, message):
+            if message.get("method") == "tools/call":
+                self.call = message
+                handler.stream()
+                handler.event("", identity="7", retry=2_100)
+                self.sandbox.control(
+                    "fault", fault="status", endpoint="token", value=429, retryAfter="1", times=1)
+                self.peer.refused.update(self.peer.tokens_seen)
+                return True
+            if handler.command == "GET" and handler.headers.get("Last-Event-ID") == "7":
+                handler.stream()
+                handler.event(self.peer.result(self.call, {"late": True}), identity="8")
+                return True
+            return False
+
+        self.assertEqual(host.call("x").get("result"), {"late": True})
+        # One request got the 429, and one the tokens.
+        self.assertEqual(self.counts()["refreshes"] - before, 2)
+
     def test_a_refused_token_is_renewed_once_for_all(self):
         hosts = self.signed_in(3)
         self.peer.refused.update(self.peer.tokens_seen)
