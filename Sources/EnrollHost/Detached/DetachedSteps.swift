@@ -32,12 +32,13 @@ final class DetachedSteps: Sendable {
   /// - Parameters:
   ///   - waitCancellation: ends the wait, but not the step.
   ///   - waitsForAnswer: whether the wait continues once the step has sent its one-time value.
+  ///   - onBegin: called when the other process is about to run the step.
   /// - Returns: nil if no process could be started, or the process died. In both cases this process has to run the
   ///   step. A request that the other process had already sent is treated like the request of any process that died.
   /// - Throws: the error of the step; `.cancelled` if the wait ended first.
   func run(
     _ step: DetachedStep, waitCancellation: any Cancellation, waitsForAnswer: Bool,
-    onProgress: (CallTimeout.Progress) -> Void
+    onBegin: () -> Void = {}, onProgress: (CallTimeout.Progress) -> Void
   ) throws(EnrollError) -> JSON? {
     guard let wake = try? EventDescriptor(), let descriptor = processes.start(step.json) else { return nil }
     defer { DetachedProcess.close(descriptor) }
@@ -51,7 +52,7 @@ final class DetachedSteps: Sendable {
     while true {
       while let line = lines.next() {
         switch line {
-        case .begun: break
+        case .begun: onBegin()
         case .progress(let progress):
           if progress == .committed { isSent = true }
           onProgress(progress)
@@ -148,15 +149,19 @@ extension Client {
     _ step: DetachedStep, _ cancellation: any Cancellation
   ) throws(EnrollError) -> Settlement? {
     let answer: JSON?
-    var isSent = false
+    var hasBegun = false
     do throws(EnrollError) {
-      answer = try detached?.run(step, waitCancellation: cancellation, waitsForAnswer: true) { progress in
+      answer = try detached?.run(
+        step, waitCancellation: cancellation, waitsForAnswer: true, onBegin: { hasBegun = true }
+      ) { progress in
         guard progress == .committed else { return }
-        isSent = true
         engine.transactions.noticeExchange()
       }
-      if answer == nil, isSent, case .redirect(let url, _, _, _) = step {
-        return try engine.signIn.settleLostExchange(url)
+      // If the process died after it had accepted the redirect, the code is spent, whether it was sent or not.
+      if answer == nil, hasBegun, case .redirect(let url, _, _, _) = step,
+        let lost = try engine.signIn.settleLostExchange(url)
+      {
+        return lost
       }
     } catch {
       engine.transactions.noticeReturn()

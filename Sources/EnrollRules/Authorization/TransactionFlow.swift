@@ -171,8 +171,21 @@ extension TransactionRecord {
     public var codeVerifier: Secret?
     /// The number of consecutive polls that were answered with status 500.
     public var serverErrors: Int64 = 0
-    /// The last response, as text for an error; nil before the first response.
+    /// The last response, as text for an error; nil before the first poll.
     public var lastAnswer: String?
+
+    /// How ``lastAnswer`` begins after a poll was sent, until its response is stored. A poll that finds this text
+    /// knows that the response to an earlier poll is lost, and that it may have had the tokens.
+    private static let lost = "its answer was lost"
+
+    /// Whether the response to the last poll that was sent is lost.
+    package var hasLostAnswer: Bool { lastAnswer?.hasPrefix(Self.lost) ?? false }
+
+    /// The ``lastAnswer`` for a poll whose response is lost.
+    /// - Parameter cause: nil while the response may still come.
+    package static func lostAnswer(_ cause: String? = nil) -> String {
+      "\(lost): \(cause ?? "the process that polled ended before it was stored")"
+    }
 
     public init(
       code: Secret, intervalSeconds: Int64, notBefore: Expiry, dpopKey: DPoPKey? = nil,

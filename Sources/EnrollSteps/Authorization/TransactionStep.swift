@@ -83,12 +83,12 @@ public final class TransactionStep: StateChangingStep {
     return known.status
   }
 
-  /// The error of a transaction if the process that sent its code has ended: the response is lost, and the code cannot
-  /// be used again.
+  /// The error of a transaction if the process that accepted its redirect has ended: the tokens are lost, and the code
+  /// cannot be used again.
   public static var exchangeDied: EnrollError {
     EnrollError(
       .transactionExpired,
-      "the process that sent the code of this sign-in ended before the tokens were stored; begin the sign-in again"
+      "the process that took the redirect of this sign-in ended before the tokens were stored; begin the sign-in again"
     )
   }
 

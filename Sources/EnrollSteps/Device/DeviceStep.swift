@@ -111,7 +111,7 @@ public final class DeviceStep: EngineStep {
     guard let (transaction, device) = try takePoll(transactionID) else { return nil }
     let interval = device.intervalSeconds
     let metadata: ProviderMetadata
-    let sent: Moment
+    var sent: Moment?
     let http: HTTPResponse
     do throws(EnrollError) {
       // The keys are fetched before the poll, because tokens that cannot be checked would be lost.
@@ -127,8 +127,10 @@ public final class DeviceStep: EngineStep {
     } catch {
       // After a timeout, polls must be less frequent (RFC 8628 §3.5).
       let isTimeout = error.code == .timeout
+      let isLost = sent != nil && !error.isUnsent
       try putOff(
-        transactionID, bySeconds: isTimeout ? max(interval, min(interval * 2, 60)) : interval, error.message)
+        transactionID, bySeconds: isTimeout ? max(interval, min(interval * 2, 60)) : interval,
+        isLost ? TransactionRecord.Device.lostAnswer(error.message) : device.answer(orUnclear: error.message))
       // A response that is not HTTP, or not a discovery document, also means that the provider could not be asked.
       guard error.isRetryable || error.code == .responseInvalid else { throw error }
       return nil
@@ -153,14 +155,16 @@ public final class DeviceStep: EngineStep {
           ))
       }
       try putOff(
-        transactionID, bySeconds: interval, atLeast: error.retryAfterSeconds ?? 0, error.message,
-        serverErrors: serverErrors)
+        transactionID, bySeconds: interval, atLeast: error.retryAfterSeconds ?? 0,
+        device.answer(orUnclear: error.message), serverErrors: serverErrors)
       return nil
     case .ended(let error):
-      return try conclusion.conclude(transaction, failed: context.withRegistration(error))
+      return try conclusion.conclude(
+        transaction, failed: context.withRegistration(device.hasLostAnswer ? error.afterLostAnswer : error))
     case .tokens:
       return try conclusion.conclude(
-        Grant(of: transaction, dpopKey: device.dpopKey), with: http, sent: sent, cancellation: nil)
+        Grant(of: transaction, dpopKey: device.dpopKey), with: http, sent: sent ?? clock.moment(),
+        cancellation: nil)
     }
   }
 
@@ -179,6 +183,7 @@ public final class DeviceStep: EngineStep {
         taken = (transaction, device)
         device.notBefore = Expiry(
           lifetimeSeconds: HTTPRequest.totalTimeoutSeconds + device.intervalSeconds, from: moment)
+        device.lastAnswer = TransactionRecord.Device.lostAnswer()
         transaction.flow = .device(device)
       }
     }
@@ -205,5 +210,26 @@ public final class DeviceStep: EngineStep {
         transaction.flow = .device(device)
       }
     }
+  }
+}
+
+extension TransactionRecord.Device {
+  /// The text for ``lastAnswer`` after a poll that got no answer of the provider. An earlier response that is lost is
+  /// still lost.
+  fileprivate func answer(orUnclear words: String) -> String {
+    hasLostAnswer ? lastAnswer ?? words : words
+  }
+}
+
+extension EnrollError {
+  /// This error of a poll if the response to an earlier poll is lost. If that response had the tokens, the provider
+  /// answers every later poll as if the code were unknown or had expired.
+  fileprivate var afterLostAnswer: EnrollError {
+    let unknownCode = ["invalid_grant", "incorrect_device_code", "bad_verification_code"]
+    let isUnknown = oauthError.map { code in unknownCode.contains { ASCII.equals($0, code) } } ?? false
+    guard isUnknown || code == .transactionExpired else { return self }
+    return saying(
+      "\(message). The answer to an earlier poll was lost, and may have had the tokens: begin the sign-in again, with a new code"
+    )
   }
 }

@@ -333,6 +333,47 @@ struct DeviceStepTests {
     #expect(try poll(second, begun, bench, after: 1) == nil && polls(bench) == 2)
   }
 
+  /// Lets the process die that polls: nothing of its poll's response is stored.
+  private func pollAndDie(_ engine: Engine, _ begun: Transaction, _ bench: Bench) throws {
+    nonisolated(unsafe) var record: AccountRecord?
+    bench.provider.next(.token, .during { record = try? bench.record })
+    _ = try poll(engine, begun, bench)
+    let sent = try #require(record)
+    try bench.store.update(.default) { record throws(EnrollError) in record = sent }
+  }
+
+  @Test("a code whose tokens came to a process that died ends with words about the lost answer")
+  func lostAnswer() throws {
+    for (refusal, isLost) in [("invalid_grant", true), ("expired_token", true), ("access_denied", false)] {
+      let bench = try Bench()
+      let (engine, begun) = try begun(bench)
+      try pollAndDie(engine, begun, bench)
+      // An answer that is not the provider's changes nothing.
+      let second = bench.engine()
+      bench.provider.next(.token, .status(503))
+      #expect(try poll(second, begun, bench, after: 35) == nil)
+      bench.provider.change { $0.deviceError = refusal }
+      guard case .failed(let error)? = try poll(second, begun, bench)?.ending else {
+        throw Unexpected(what: "\(second.state)")
+      }
+      expect(error.oauthError, is: refusal)
+      expect(error.message.contains("begin the sign-in again, with a new code"), is: isLost, "\(refusal)")
+    }
+  }
+
+  @Test("after a lost answer, pending shows that no tokens came with it")
+  func lostAndPending() throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    try pollAndDie(engine, begun, bench)
+    #expect(try poll(engine, begun, bench, after: 35) == nil)
+    bench.provider.change { $0.deviceError = "invalid_grant" }
+    guard case .failed(let error)? = try poll(engine, begun, bench)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    #expect(!error.message.contains("lost"))
+  }
+
   @Test("a code is not spent while the tokens could not be checked: keys first")
   func keysFirst() throws {
     let bench = try Bench()
