@@ -20,6 +20,26 @@ from silent import Silent
 from terminal import TIMEOUT
 
 
+# A preloaded library with which the first wait for the reader of standard output ends by a signal. From then on the
+# reader reads.
+SIGNAL_IN_WRITE = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <poll.h>
+#include <unistd.h>
+
+int poll(struct pollfd *polled, nfds_t count, int timeout) {
+  static int is_over;
+  int (*real)(struct pollfd *, nfds_t, int) = dlsym(RTLD_NEXT, "poll");
+  if (is_over || count != 2 || polled[0].fd != STDOUT_FILENO) return real(polled, count, timeout);
+  is_over = 1;
+  polled[0].revents = 0;
+  polled[1].revents = POLLIN;
+  return 1;
+}
+"""
+
+
 class Closing(CommandCase):
     def provide(self):
         return self.own_sandbox()
@@ -254,6 +274,13 @@ class Closing(CommandCase):
                 wait_until(rests, "the command waits for its reader")
                 child.send_signal(signal.SIGTERM)
                 self.assertEqual(child.wait(TIMEOUT), status)
+
+    def test_after_a_text_that_a_signal_cut_no_later_text_follows(self):
+        self.sign_in()
+        lines, _ = self.run_enroll("status")
+        self.assertGreater(lines.count("\n"), 3)
+        self.preload(SIGNAL_IN_WRITE)
+        self.assertEqual(self.run_enroll("status", status=130)[0], "")
 
     def test_streams_that_are_closed_are_the_null_device(self):
         for closed in ("<&-", ">&-", "<&- >&- 2>&-"):

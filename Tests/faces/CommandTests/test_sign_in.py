@@ -8,13 +8,14 @@ import json
 import os
 import re
 import signal
+import subprocess
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
 
-from cases import CommandCase, hints
+from cases import ENROLL, CommandCase, hints
 from person import Person
 from processes import free_port, is_listening, wait_until
 from sandbox import hop, parameter
@@ -686,6 +687,28 @@ class InScripts(CommandCase):
         self.assertEqual(begun["action"], {"type": "openURL", "url": self.opened()})
         self.assertEqual((ended["account"], ended["profile"]["name"]), ("default", "Alice Example"))
         self.assertEqual(ended["state"]["state"], "active")
+
+    def test_the_browser_gets_the_usual_signals_and_the_nohup_of_the_command(self):
+        self.browser.write_text(
+            '#!/bin/sh\ngrep -E "^Sig(Ign|Blk)" /proc/self/status >"$0.signals"\nprintf "%s\\n" "$1" >>"$0.opened"\n')
+
+        def change_signals():
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGUSR1, signal.SIGTSTP):
+                signal.signal(number, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])
+
+        child = subprocess.Popen(
+            [ENROLL, "login", "--yes"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, env=self.environment, preexec_fn=change_signals)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        self.opened()
+        seen = dict(line.split(":\t") for line in Path(f"{self.browser}.signals").read_text().splitlines())
+        # glibc keeps 32 and 33 for itself, and ignores them in a program that posix_spawn starts.
+        numbers = {
+            name: [number for number in range(1, 65) if int(value, 16) >> number - 1 & 1 and number not in (32, 33)]
+            for name, value in seen.items()}
+        self.assertEqual(numbers, {"SigBlk": [], "SigIgn": [signal.SIGHUP]})
 
     def test_the_users_no_is_an_answer(self):
         child = self.start("login", "--yes", "--json")
