@@ -176,10 +176,10 @@ extension TransactionRecord {
 
     /// How ``lastAnswer`` begins after a poll was sent, until its response is stored. A poll that finds this text
     /// knows that the response to an earlier poll is lost, and that it may have had the tokens.
-    private static let lost = "its answer was lost"
+    private static let lost = "no answer"
 
     /// Whether the response to the last poll that was sent is lost.
-    package var hasLostAnswer: Bool { lastAnswer?.hasPrefix(Self.lost) ?? false }
+    package var hasLostAnswer: Bool { lastAnswer?.utf8.starts(with: Self.lost.utf8) ?? false }
 
     /// The ``lastAnswer`` for a poll whose response is lost.
     /// - Parameter cause: nil while the response may still come.

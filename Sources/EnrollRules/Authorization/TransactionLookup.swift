@@ -40,6 +40,12 @@ extension TransactionRecord {
   /// last response.
   package var pastDeadline: EnrollError {
     guard case .device(let device?) = flow, let answer = device.lastAnswer else { return .pastDeadline }
+    guard !device.hasLostAnswer else {
+      return EnrollError(
+        .transactionExpired,
+        "the code expired, and the last poll got \(answer). If the code was approved, the tokens are lost: begin the sign-in again, with a new code"
+      )
+    }
     return EnrollError(
       .transactionExpired,
       "the code was not approved before it expired; the provider's last answer to a poll: \(answer)")

@@ -361,6 +361,17 @@ struct DeviceStepTests {
     }
   }
 
+  @Test("a wait that ends by our clock after a lost answer says that the tokens may be lost")
+  func lostAtTheEnd() throws {
+    let bench = try Bench()
+    let (engine, begun) = try begun(bench)
+    try pollAndDie(engine, begun, bench)
+    bench.clock.advance(seconds: 700)
+    let error = refusal { _ = try engine.transactions.transactionStatus(begun.transactionID) }
+    expect(error?.code, is: .transactionExpired)
+    #expect(error?.message.contains("If the code was approved, the tokens are lost") ?? false)
+  }
+
   @Test("after a lost answer, pending shows that no tokens came with it")
   func lostAndPending() throws {
     let bench = try Bench()
