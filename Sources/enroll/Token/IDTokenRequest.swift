@@ -127,7 +127,8 @@ struct IDTokenRequest {
       token: BearerToken(text: text, expiresAt: ownEnd, margin: margin, now: session.now),
       accessToken: snapshot.accessToken, lasts: left > max(minimumLifetime, margin),
       isValid: left > minimumLifetime, end: end, lifetime: lifetime,
-      isRecent: issued.map { Self.isRecent($0, at: session.now) } ?? false && (lifetime ?? 0) > minimumLifetime)
+      isRecent: (lifetime ?? 0) > minimumLifetime
+        && issued.map { Self.isRecent($0, at: session.now) } ?? false)
   }
 
   private static func isRecent(_ issued: Int64, at now: Int64) -> Bool {
