@@ -8,6 +8,7 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -88,6 +89,10 @@ static inline CURLcode enroll_curl_set_socket_opener(
     const struct enroll_curl *curl, CURL *easy, curl_opensocket_callback value) {
   return curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
+static inline CURLcode enroll_curl_set_socket_closer(
+    const struct enroll_curl *curl, CURL *easy, curl_closesocket_callback value) {
+  return curl->easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, value);
+}
 // Sets the allowed protocols for a libcurl before 7.85, which accepts protocols only as a bit mask.
 static inline CURLcode enroll_curl_set_protocol_bits(const struct enroll_curl *curl, CURL *easy) {
   long option = 181;  // CURLOPT_PROTOCOLS, whose name is deprecated
@@ -123,6 +128,24 @@ static inline CURLcode enroll_curl_get_long(const struct enroll_curl *curl, CURL
 static inline CURLcode enroll_curl_get_time(
     const struct enroll_curl *curl, CURL *easy, CURLINFO info, curl_off_t *value) {
   return curl->easy_getinfo(easy, info, value);
+}
+
+// The socket of the connection that libcurl keeps after this handle's transfer; -1 if it keeps none.
+static inline int enroll_curl_kept_socket(const struct enroll_curl *curl, CURL *easy) {
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  return curl->easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK ? socket : -1;
+}
+// Whether bytes, or the end of the connection, wait to be read.
+static inline int enroll_curl_has_input(int socket) {
+  struct pollfd waited = {.fd = socket, .events = POLLIN};
+  return poll(&waited, 1, 0) > 0;
+}
+// Ends a connection and discards what it received, so that every later read finds its end. The socket stays open.
+static inline void enroll_curl_end(int socket) {
+  char bytes[4096];
+  shutdown(socket, SHUT_RDWR);
+  while (recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0) {
+  }
 }
 
 static inline CURLM *enroll_curl_multi_init(const struct enroll_curl *curl) { return curl->multi_init(); }

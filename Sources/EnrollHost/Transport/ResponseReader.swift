@@ -76,6 +76,8 @@ final class ResponseReader {
     }
     if text.isEmpty {
       isInsideHead = false
+      // What follows a 101 is not HTTP.
+      guard status != 101 else { return refuse("answered with status 101, which changes the protocol") }
       isHeadComplete = status >= 200
       return true
     }

@@ -112,6 +112,8 @@ final class Exchange: ExchangeReceiver {
   private(set) var collected: [UInt8] = []
   private(set) var isStream = false
   private(set) var isTooLarge = false
+  /// Whether the whole body is needed: it has the messages of the server.
+  private var needsBody = false
   /// Whether an event of the last attempt was not a JSON-RPC message.
   var hasUnreadableEvent = false
   /// Whether the last attempt brought an event.
@@ -179,14 +181,19 @@ final class Exchange: ExchangeReceiver {
 
   // MARK: The response
 
-  func receivedHead(status: Int, headers: [HTTPHeader]) {
+  func receivedHead(status: Int, headers: [HTTPHeader]) -> BodyNeed {
     self.status = status
     self.headers = headers
     if let nonce = header("DPoP-Nonce"), DPoPNonces.isAcceptable(nonce) { bridge.proofNonce = nonce }
-    let type = header("Content-Type").map { Array($0.utf8.prefix(17)) } ?? []
-    isStream =
-      (200...299).contains(status)
-      && type.map({ ASCII.lowercased($0) }).elementsEqual("text/event-stream".utf8)
+    let isSuccess = (200...299).contains(status)
+    isStream = isSuccess && hasType("text/event-stream")
+    needsBody = isStream || isSuccess && hasType("application/json")
+    return needsBody ? .whole : .beginning
+  }
+
+  private func hasType(_ name: String) -> Bool {
+    let type = header("Content-Type").map { $0.utf8.prefix(name.utf8.count) }
+    return type?.map({ ASCII.lowercased($0) }).elementsEqual(name.utf8) ?? false
   }
 
   func receivedBody(_ bytes: UnsafeRawBufferPointer) -> BodyReceipt {
@@ -196,6 +203,7 @@ final class Exchange: ExchangeReceiver {
     }
     guard isStream else {
       guard collected.count + bytes.count <= limit else {
+        guard needsBody else { return .enough }
         isTooLarge = true
         return .refused
       }

@@ -134,6 +134,43 @@ class Limits(WireCase):
         self.assertIn("result", host.ask("ping"))
         self.assertEqual(len(self.peer.all("initialize")), 1)
 
+    def test_what_a_server_sends_on_an_idle_connection_is_no_answer(self):
+        timeout = b"HTTP/1.1 408 Request Time-out\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        released, done = threading.Event(), threading.Event()
+        self.addCleanup(released.set)
+
+        @self.peer.on
+        def talkative(handler, message):
+            if message.get("method") != "first":
+                return False
+            handler.reply(200, self.peer.result(message, {}), Content_Type="application/json")
+            released.wait(30)
+            handler.wfile.write(timeout)
+            handler.close_connection = True
+            done.set()
+            return True
+
+        host = self.session()
+        self.assertEqual(host.ask("first")["result"], {})
+        released.set()
+        self.assertTrue(done.wait(30))
+        self.assertIn("echo", host.ask("second").get("result", {}))
+
+    def test_a_refusal_whose_body_does_not_end_is_a_refusal(self):
+        released = threading.Event()
+        self.addCleanup(released.set)
+
+        @self.peer.on
+        def endless(handler, message):
+            if message.get("method") != "initialize":
+                return False
+            handler.wfile.write(b"HTTP/1.1 500 Broken\r\nContent-Type: text/html\r\n\r\n<h1>")
+            return not released.wait(30)
+
+        check = ("mcp", self.peer.url, "--allow-loopback-http", "--check")
+        _, words = self.run_enroll(*check, status=5)
+        self.assertIn("refused the request with status 500", words)
+
     def test_the_log_says_what_was_done_and_no_secret(self):
         path = self.home / "log"
         (self.home / "headers").write_text("X-Key: hidden-header\n")

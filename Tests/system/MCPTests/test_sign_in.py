@@ -144,6 +144,22 @@ class OneSignIn(SignInCase):
         host = self.signed_in()[0]
         self.assertEqual(host.end()[0], 0)
 
+    def test_a_401_whose_body_does_not_end_begins_a_sign_in(self):
+        released = threading.Event()
+        self.addCleanup(released.set)
+
+        def endless(handler, message):
+            if handler.command != "POST" or handler.headers.get("Authorization"):
+                return False
+            head = f"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: {self.peer.challenge}\r\nContent-Length: 10\r\n\r\n"
+            handler.wfile.write(head.encode())
+            released.wait(30)
+            handler.close_connection = True
+            return True
+
+        self.peer.acts.insert(0, endless)
+        self.signed_in()
+
     def test_a_first_sign_in_that_is_killed_in_its_exchange_blocks_no_other(self):
         (host,) = self.bridges(1)
         self.kill_in_exchange(self.opened())

@@ -17,6 +17,7 @@ final class CurlSession: @unchecked Sendable {
   private let curl: UnsafePointer<enroll_curl>
   private let multi: UnsafeMutableRawPointer
   private let errorText: UnsafeMutablePointer<CChar>
+  private let kept = KeptConnections()
   private let fork = ForkGuard()
   private var event: EventDescriptor?
 
@@ -154,6 +155,7 @@ final class CurlSession: @unchecked Sendable {
     // head announces.
     if !request.takesCutAnswer { setup.limit(request.responseLimit) }
     setup.receivers(reader, isPlain: target.isPlain)
+    setup.closer(kept)
     setup.memory(CURLOPT_ERRORBUFFER, errorText)
     guard setup.outcome == CURLE_OK else {
       throw EnrollError(
@@ -176,6 +178,7 @@ final class CurlSession: @unchecked Sendable {
       ticket = cancellation.onCancel { event.wake() }
     }
     defer { if let ticket { cancellation?.removeHook(ticket) } }
+    kept.check(curl, easy, areIdle: true)
     guard enroll_curl_multi_add(curl, multi, easy) == CURLM_OK else { throw Self.noMemory }
     defer { _ = enroll_curl_multi_remove(curl, multi, easy) }
     while true {
@@ -185,7 +188,10 @@ final class CurlSession: @unchecked Sendable {
       var running: Int32 = 0
       var code = CURLE_OK
       guard enroll_curl_multi_perform(curl, multi, &running) == CURLM_OK else { throw Self.defect(target) }
-      if enroll_curl_multi_outcome(curl, multi, &code) == 1 { return code }
+      if enroll_curl_multi_outcome(curl, multi, &code) == 1 {
+        kept.add(curl, easy)
+        return code
+      }
       guard running > 0 else { throw Self.defect(target) }
       // The time limit is checked only after all received data was read.
       guard !time.isOver else { return CURLE_OPERATION_TIMEDOUT }

@@ -52,6 +52,10 @@ struct CurlSetup {
     note(enroll_curl_set_socket_opener(curl, easy, opener))
   }
 
+  mutating func socketCloser(_ closer: curl_closesocket_callback) {
+    note(enroll_curl_set_socket_closer(curl, easy, closer))
+  }
+
   mutating func headers(_ list: UnsafeMutablePointer<curl_slist>?) {
     note(enroll_curl_set_list(curl, easy, CURLOPT_HTTPHEADER, list))
   }

@@ -9,79 +9,6 @@ package import EnrollRules
 import EnrollSteps
 import EnrollPosix
 
-/// Gets one response while it arrives. Its methods are called from ``StreamingExchanges/advance()`` and
-/// ``StreamingExchanges/resume()``.
-package protocol ExchangeReceiver: AnyObject {
-  /// Receives the complete head of the response. This method must not start or stop an exchange.
-  func receivedHead(status: Int, headers: [HTTPHeader])
-  /// Receives a piece of the body. This method must not start or stop an exchange.
-  func receivedBody(_ bytes: UnsafeRawBufferPointer) -> BodyReceipt
-  /// Called when the exchange has ended.
-  /// - Parameter failure: nil after a complete response.
-  func ended(_ failure: EnrollError?)
-}
-
-/// A receiver's answer to a piece of a body.
-package enum BodyReceipt {
-  case taken
-  /// The receiver did not take the piece. The piece is offered again after ``StreamingExchanges/resume()``.
-  case postponed
-  /// The receiver does not want the rest. The exchange ends with an error.
-  case refused
-}
-
-/// One running exchange. This type is a class, because libcurl has a pointer to it.
-package final class StreamedExchange {
-  fileprivate let easy: UnsafeMutableRawPointer
-  fileprivate let reader: ResponseReader
-  fileprivate let target: RequestTarget
-  fileprivate let receiver: any ExchangeReceiver
-  fileprivate var list: UnsafeMutablePointer<curl_slist>?
-  fileprivate let errorText: UnsafeMutablePointer<CChar>
-  fileprivate var body: [UInt8]
-  fileprivate var sent = 0
-  fileprivate var isPaused = false
-  /// How long the process has run since the exchange began; nil once the connection is established.
-  fileprivate var connecting: RunningTime?
-  private var isHeadTold = false
-
-  fileprivate init(
-    _ easy: UnsafeMutableRawPointer, _ target: RequestTarget, _ body: [UInt8],
-    _ receiver: any ExchangeReceiver, connectTimeout: CurlTransport.Milliseconds
-  ) {
-    connecting = RunningTime(limit: connectTimeout)
-    self.easy = easy
-    self.target = target
-    self.body = body
-    self.receiver = receiver
-    reader = ResponseReader(target: target, limit: 0)
-    errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
-    errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-  }
-
-  deinit { errorText.deallocate() }
-
-  fileprivate func readHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-    guard reader.readHeader(line) else { return false }
-    if reader.isHeadComplete, !isHeadTold {
-      isHeadTold = true
-      receiver.receivedHead(status: reader.status, headers: reader.headers)
-    }
-    return true
-  }
-
-  /// Copies the next bytes of the body into libcurl's buffer.
-  fileprivate func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    let count = min(buffer.count, body.count - sent)
-    guard count > 0 else { return 0 }
-    body.withUnsafeBytes {
-      buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[sent..<sent + count]))
-    }
-    sent += count
-    return count
-  }
-}
-
 /// Runs exchanges on the thread of the caller.
 package final class StreamingExchanges {
   /// A descriptor to wait for, in addition to the exchanges.
@@ -98,6 +25,8 @@ package final class StreamingExchanges {
   }
 
   private static let keptConnections = 8
+  /// How long an exchange waits for the end of a body of which its receiver needs only the beginning.
+  package static let bodyTimeout = CurlTransport.Milliseconds(5_000)
   /// Idle connections are probed after this many seconds, because firewalls forget them, and a machine that slept has
   /// lost them.
   private static let keepAliveSeconds = 60
@@ -106,23 +35,29 @@ package final class StreamingExchanges {
   private let curl: UnsafePointer<enroll_curl>
   private let multi: UnsafeMutableRawPointer
   private let options: CurlTransport.Options
+  private let bodyTimeout: CurlTransport.Milliseconds
+  private let kept = KeptConnections()
   private var running: [StreamedExchange] = []
 
   /// Opens libcurl for exchanges with these options.
   /// - Throws: `.unsupported` (no libcurl), `.outOfMemory`.
-  package convenience init(_ options: CurlTransport.Options) throws(EnrollError) {
+  package convenience init(
+    _ options: CurlTransport.Options, bodyTimeout: CurlTransport.Milliseconds = StreamingExchanges.bodyTimeout
+  ) throws(EnrollError) {
     let library = try CurlLibrary.open()
     let low = enroll_posix_take_low()
     let made = enroll_curl_multi_init(library.functions)
     enroll_posix_give_low(low)
     guard let multi = made else { throw Self.noMemory }
-    self.init(library, multi, options)
+    self.init(library, multi, options, bodyTimeout)
   }
 
   private init(
-    _ library: CurlLibrary, _ multi: UnsafeMutableRawPointer, _ options: CurlTransport.Options
+    _ library: CurlLibrary, _ multi: UnsafeMutableRawPointer, _ options: CurlTransport.Options,
+    _ bodyTimeout: CurlTransport.Milliseconds
   ) {
     self.library = library
+    self.bodyTimeout = bodyTimeout
     curl = library.functions
     self.multi = multi
     var options = options
@@ -150,7 +85,7 @@ package final class StreamingExchanges {
     if let caFile = options.caFile { try CertificateFile.check(caFile) }
     guard let easy = enroll_curl_easy_init(curl) else { throw Self.noMemory }
     let exchange = StreamedExchange(
-      easy, target, body, receiver, connectTimeout: options.connectTimeout)
+      easy, target, body, receiver, connectTimeout: options.connectTimeout, bodyTimeout: bodyTimeout)
     do throws(EnrollError) {
       for line in lines {
         guard enroll_curl_list_append(curl, &exchange.list, line) == 1 else { throw Self.noMemory }
@@ -182,6 +117,7 @@ package final class StreamingExchanges {
 
   /// Sends and receives what is possible without waiting, and reports the exchanges that have ended.
   package func advance() {
+    checkConnections()
     var count: Int32 = 0
     _ = PipeSignal.blocked { enroll_curl_multi_perform(curl, multi, &count) }
     var code = CURLE_OK
@@ -190,8 +126,25 @@ package final class StreamingExchanges {
       if connectsAgain(running[index], code) { continue }
       let exchange = running.remove(at: index)
       let failure = failure(of: exchange, code)
+      kept.add(curl, easy)
       release(exchange)
       exchange.receiver.ended(failure)
+    }
+    // The time limit is checked only after all received data was read.
+    while let late = running.first(where: { $0.receiving?.isOver ?? false }) {
+      let failure = failure(of: late, CURLE_OK)
+      stop(late)
+      late.receiver.ended(failure)
+    }
+  }
+
+  /// Keeps the exchanges that libcurl begins now from connections with unread bytes.
+  private func checkConnections() {
+    // libcurl does not say which of the kept connections a running exchange has taken.
+    let areIdle = running.allSatisfy { $0.isNew || $0.hasOwnConnection }
+    for exchange in running where exchange.isNew {
+      exchange.isNew = false
+      kept.check(curl, exchange.easy, areIdle: areIdle)
     }
   }
 
@@ -202,6 +155,7 @@ package final class StreamingExchanges {
     exchange.connecting?.update()
     guard let time = exchange.connecting, !time.isOver else { return false }
     _ = enroll_curl_multi_remove(curl, multi, exchange.easy)
+    exchange.isNew = true
     return enroll_curl_multi_add(curl, multi, exchange.easy) == CURLM_OK
   }
 
@@ -219,19 +173,19 @@ package final class StreamingExchanges {
       return curl_waitfd(fd: wait.descriptor, events: Int16(events), revents: 0)
     }
     var limit = milliseconds < 0 ? Self.longestWaitMilliseconds : milliseconds
-    if running.contains(where: { $0.connecting != nil }) { limit = min(limit, Self.connectingMilliseconds) }
+    if running.contains(where: { $0.isTimed }) { limit = min(limit, Self.timedMilliseconds) }
     _ = ExitBarrier.allowingExit {
       enroll_curl_multi_wait_for(curl, multi, &descriptors, UInt32(descriptors.count), limit)
     }
-    for exchange in running where exchange.connecting != nil {
-      exchange.connecting?.update()
-      if !isUnsent(exchange) { exchange.connecting = nil }
+    for exchange in running where exchange.isTimed {
+      exchange.updateTime()
+      if exchange.connecting != nil, !isUnsent(exchange) { exchange.connecting = nil }
     }
   }
 
   private static let longestWaitMilliseconds: Int32 = 3_600_000
-  /// How often the clock is read while a connection is being established: more often than ``RunningTime`` needs.
-  private static let connectingMilliseconds: Int32 = 500
+  /// How often the clock is read while a time limit applies: more often than ``RunningTime`` needs.
+  private static let timedMilliseconds: Int32 = 500
 
   /// Continues the exchanges whose receivers postponed a piece of the body.
   package func resume() {
@@ -242,7 +196,7 @@ package final class StreamingExchanges {
   }
 
   private func failure(of exchange: StreamedExchange, _ code: CURLcode) -> EnrollError? {
-    if code == CURLE_OK, exchange.reader.failure == nil {
+    if code == CURLE_OK || exchange.hasEnough, exchange.reader.failure == nil {
       guard exchange.reader.isHeadComplete, (200...599).contains(exchange.reader.status) else {
         return EnrollError(.responseInvalid, "\(exchange.target.display) did not answer as HTTP does")
       }
@@ -285,64 +239,18 @@ package final class StreamingExchanges {
       setup.offset(CURLOPT_POSTFIELDSIZE_LARGE, Int64(exchange.body.count))
     default:
       setup.long(CURLOPT_HTTPGET, 1)
+      // A stream may stay open for long. It leaves the kept connections to the calls.
+      if method == .get { setup.long(CURLOPT_FRESH_CONNECT, 1) }
       if method != .get { setup.text(CURLOPT_CUSTOMREQUEST, method.rawValue) }
     }
     setup.headers(exchange.list)
     setup.memory(CURLOPT_ERRORBUFFER, exchange.errorText)
-    setup.streams(exchange, isPlain: exchange.target.isPlain)
+    setup.streams(exchange)
+    setup.closer(kept)
     guard setup.outcome == CURLE_OK else {
       throw EnrollError(
         setup.outcome == CURLE_OUT_OF_MEMORY ? .outOfMemory : .unsupported,
         "libcurl refused an option: \(CurlFailure.words(enroll_curl_strerror(curl, setup.outcome)))")
     }
-  }
-}
-
-extension CurlSetup {
-  /// Sets the callbacks of a streamed exchange. The exchange must stay valid until the handle is cleaned up.
-  fileprivate mutating func streams(_ exchange: StreamedExchange, isPlain: Bool) {
-    let opaque = UnsafeRawPointer(Unmanaged.passUnretained(exchange).toOpaque())
-    receiver(CURLOPT_HEADERFUNCTION) { bytes, size, count, exchange in
-      guard let (exchange, piece) = CurlSetup.piece(bytes, size, count, exchange) else { return 0 }
-      return exchange.readHeader(piece) ? piece.count : 0
-    }
-    receiver(CURLOPT_WRITEFUNCTION) { bytes, size, count, exchange in
-      guard let (exchange, piece) = CurlSetup.piece(bytes, size, count, exchange) else { return 0 }
-      switch exchange.receiver.receivedBody(piece) {
-      case .taken: return piece.count
-      case .refused: return 0
-      case .postponed:
-        exchange.isPaused = true
-        return Int(CURL_WRITEFUNC_PAUSE)
-      }
-    }
-    sender { bytes, size, count, exchange in
-      let (length, overflow) = size.multipliedReportingOverflow(by: count)
-      guard let exchange, let bytes, !overflow else { return Int(CURL_READFUNC_ABORT) }
-      return Unmanaged<StreamedExchange>.fromOpaque(exchange).takeUnretainedValue().read(
-        into: UnsafeMutableRawBufferPointer(start: bytes, count: length))
-    }
-    for option in [CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA] { memory(option, opaque) }
-    socketOpener { exchange, _, address in
-      guard let address else { return -1 }
-      if let exchange, enroll_curl_is_loopback(address) == 0 {
-        Unmanaged<StreamedExchange>.fromOpaque(exchange).takeUnretainedValue().reader.refuseAddress()
-        return -1
-      }
-      return enroll_posix_socket(
-        address.pointee.family, address.pointee.socktype, address.pointee.protocol)
-    }
-    memory(CURLOPT_OPENSOCKETDATA, isPlain ? opaque : nil)
-  }
-
-  private static func piece(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ exchange: UnsafeMutableRawPointer?
-  ) -> (StreamedExchange, UnsafeRawBufferPointer)? {
-    let (length, overflow) = size.multipliedReportingOverflow(by: count)
-    guard let exchange, !overflow else { return nil }
-    return (
-      Unmanaged<StreamedExchange>.fromOpaque(exchange).takeUnretainedValue(),
-      UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : length)
-    )
   }
 }

@@ -6,32 +6,6 @@ import Expectations
 import Foundation
 import Testing
 
-/// Keeps what arrives of one response.
-private final class Receiver: ExchangeReceiver {
-  var status = 0
-  var headers: [HTTPHeader] = []
-  var body: [UInt8] = []
-  var pieces = 0
-  /// The answer to each piece of the body.
-  var receipt: (Receiver) -> BodyReceipt = { _ in .taken }
-  var endings: [EnrollError?] = []
-
-  func receivedHead(status: Int, headers: [HTTPHeader]) { (self.status, self.headers) = (status, headers) }
-
-  func receivedBody(_ bytes: UnsafeRawBufferPointer) -> BodyReceipt {
-    pieces += 1
-    let receipt = receipt(self)
-    if receipt == .taken { body += bytes }
-    return receipt
-  }
-
-  func ended(_ failure: EnrollError?) { endings.append(failure) }
-
-  var text: String { String(decoding: body, as: UTF8.self) }
-  var isOver: Bool { !endings.isEmpty }
-  var failure: EnrollError? { endings.first ?? nil }
-}
-
 /// Responses that are read while they arrive, from a server that sends raw bytes.
 @Suite struct StreamingExchangesTests {
   private let exchanges: StreamingExchanges
@@ -42,27 +16,11 @@ private final class Receiver: ExchangeReceiver {
     _ server: RawServer, _ receiver: Receiver, _ method: HTTPRequest.Method = .post, _ path: String = "/",
     body: [UInt8] = [0x7B, 0x7D]
   ) throws -> StreamedExchange {
-    try exchanges.start(
-      method, server.url(path), headers: [HTTPHeader("Content-Type", "application/json")], body: body,
-      receiver: receiver)
+    try exchanges.start(server, receiver, method, path, body: body)
   }
 
-  /// Runs the exchanges until `isDone` returns true.
-  private func run(
-    _ exchanges: StreamingExchanges? = nil, until isDone: () -> Bool,
-    sourceLocation: SourceLocation = #_sourceLocation
-  ) {
-    let exchanges = exchanges ?? self.exchanges
-    let end = SystemClock.monotonic() + 30_000_000_000
-    while true {
-      exchanges.advance()
-      if isDone() { return }
-      guard SystemClock.monotonic() < end else {
-        Issue.record("it took too long", sourceLocation: sourceLocation)
-        return
-      }
-      exchanges.wait(for: [], milliseconds: 100)
-    }
+  private func run(until isDone: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
+    exchanges.run(until: isDone, sourceLocation: sourceLocation)
   }
 
   private static let eventStream = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
@@ -315,7 +273,7 @@ private final class Receiver: ExchangeReceiver {
     // The exchanges do not read the clock during this pause, like a stopped process.
     Pause.nanoseconds(1_200_000_000)
     listener.accept()
-    run(exchanges) { receiver.isOver }
+    exchanges.run { receiver.isOver }
     expect(receiver.failure, is: nil)
     expect(receiver.text, is: "ok")
   }
