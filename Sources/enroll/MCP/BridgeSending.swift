@@ -140,11 +140,38 @@ extension Bridge {
       // The server refused this token right after a renewal, so it would refuse another token, too.
       if signIn.isRefused(token) { return fail(exchange, freshTokenRefused) }
     }
-    exchange.challenge = exchange.header("WWW-Authenticate") ?? ""
+    exchange.challenge = usableChallenge(of: exchange)
     exchange.refusedToken = exchange.token?.value
     exchange.hasFreshToken = exchange.token != nil
     if exchange.token != nil { note("\(exchange.logged): the token was refused") }
     advance(exchange)
+  }
+
+  /// The challenge of a 401; empty if there is none, or if it cannot be read: then the metadata is searched as for a
+  /// 401 without a challenge.
+  private func usableChallenge(of exchange: Exchange) -> String {
+    guard let header = exchange.header("WWW-Authenticate") else { return "" }
+    var fault: String?
+    do throws(EnrollError) {
+      let challenge = try ResourceChallenge(header: header)
+      fault = challenge.metadataURI.flatMap { Self.fault(of: $0) }
+    } catch {
+      // Two different addresses of metadata are not a matter of spelling: the sign-in fails.
+      if error.field == "challenge" { fault = error.message }
+    }
+    guard let fault else { return header }
+    note("\(exchange.logged): WWW-Authenticate is ignored: \(fault)")
+    return ""
+  }
+
+  /// Why the address of metadata cannot be read as a URL; nil if it can be.
+  private static func fault(of address: String) -> String? {
+    do throws(StrictURL.Refusal) {
+      _ = try StrictURL(address)
+      return nil
+    } catch {
+      return "resource_metadata: \(error.text)"
+    }
   }
 
   private var freshTokenRefused: ErrorAnswer {

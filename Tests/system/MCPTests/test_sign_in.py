@@ -160,6 +160,20 @@ class OneSignIn(SignInCase):
         self.peer.acts.insert(0, endless)
         self.signed_in()
 
+    def test_a_challenge_that_cannot_be_read_is_as_good_as_none(self):
+        path = self.home / "log"
+        challenges = (
+            '===,,,"', 'Bearer scope="\x1b[31m"', f'Bearer realm="{"x" * 50_000}"',
+            'Bearer resource_metadata="/.well-known/oauth-protected-resource/mcp"')
+        for number, challenge in enumerate(challenges, 1):
+            with self.subTest(challenge[:60]):
+                self.peer.challenge = challenge
+                host = self.host(self.peer.url, "--account", f"a{number}", ENROLL_LOG=str(path))
+                host.hello = host.begin("initialize", HELLO)
+                self.come_back(self.opened(number))
+                self.assertIn("result", host.answer(host.hello))
+        self.assertEqual(path.read_text().count("WWW-Authenticate is ignored"), len(challenges))
+
     def test_a_first_sign_in_that_is_killed_in_its_exchange_blocks_no_other(self):
         (host,) = self.bridges(1)
         self.kill_in_exchange(self.opened())
