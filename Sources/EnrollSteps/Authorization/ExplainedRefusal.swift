@@ -9,8 +9,9 @@ extension AuthorizationStep {
     guard !error.isAboutTarget else { return error.namingResourceKeys }
     guard error.isAboutScopes else { return context.withRegistration(error) }
     let isOwn = noticesRefusal(error, of: scopes)
-    var text = "\(error.message); asked: \(Scopes.joined(scopes))"
-    if let listed = provider.cachedMetadata?.scopes {
+    var text = error.message
+    text += scopes.isEmpty ? "; no scope was asked for" : "; asked: \(Scopes.joined(scopes))"
+    if let listed = provider.cachedMetadata?.scopes, !listed.isEmpty {
       text += "; the provider lists: \(PrintableText.bounded(Scopes.joined(listed), maximumBytes: 500))"
     } else {
       text += "; the provider lists no scopes"
