@@ -5,7 +5,7 @@ import EnrollRules
 
 /// Reads events from the pieces of a response body.
 package struct EventStreamParser {
-  /// The message of one event, in one line: line ends between the parts of the JSON have been replaced by spaces.
+  /// The message of one event. Its lines are separated by line feeds.
   package typealias Emit = (_ message: [UInt8]) -> Void
 
   private let limit: Int
@@ -80,7 +80,7 @@ package struct EventStreamParser {
     var dropped = nameEnd.map { $0 + 1 } ?? line.count
     if dropped < line.count, line[dropped] == 0x20 { dropped += 1 }
     if hasData {
-      data.append(0x20)
+      data.append(0x0A)
       data += line[dropped...]
     } else {
       line.removeFirst(dropped)
@@ -99,10 +99,10 @@ package struct EventStreamParser {
   }
 }
 
-/// Converts a response body to one line of output.
+/// Converts JSON to one line of output.
 package enum OneLine {
-  /// Replaces line ends by spaces. The JSON keeps its meaning: line ends are white space between the parts of the JSON,
-  /// and JSON strings cannot contain line ends.
+  /// Replaces line ends by spaces. The text must have been read as JSON before: then its line ends are white space
+  /// between the parts of the JSON, because a JSON string cannot contain a line end.
   package static func made(of body: inout [UInt8]) {
     for index in body.indices where body[index] == UInt8(ascii: "\n") || body[index] == UInt8(ascii: "\r") {
       body[index] = 0x20

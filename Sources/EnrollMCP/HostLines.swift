@@ -86,7 +86,7 @@ package struct IDFinder {
     guard finder.hasMethod, finder.depth == 0, let id = finder.id,
       case .single(let message)? = Message.content(of: Array("{\"id\":".utf8) + id + [UInt8(ascii: "}")])
     else { return nil }
-    return message.id
+    return message.id?.bytes
   }
 
   package mutating func add(_ byte: UInt8) {

@@ -7,10 +7,14 @@ import EnrollRules
 package struct Message: Equatable, Sendable {
   /// `method`; nil for an answer.
   package var method: String?
-  /// The bytes of `id`: a string with its quotation marks, or a number. nil for a notification.
-  package var id: [UInt8]?
-  /// Whether the message has `result` or `error`.
-  package var isAnswer = false
+  /// `id`; nil for a notification, and for a value that is neither a string nor a number.
+  package var id: MessageID?
+  /// Whether two programs may read different methods or tools in this message: `method`, `params` or `params.name`
+  /// occurs twice, or in other letters, such as `Name`. Some parsers ignore the case of names.
+  package private(set) var isAmbiguous = false
+  /// Whether `jsonrpc` is `"2.0"`.
+  private var isVersion2 = false
+  private var (result, failure) = (Member.absent, Member.absent)
   /// `params.name`, or `params.uri` of `resources/read`.
   package var name: String?
   private var uri: String?
@@ -20,15 +24,25 @@ package struct Message: Equatable, Sendable {
   package var offeredVersion: String?
   /// `result.protocolVersion`: the server's answer to `initialize`.
   package var agreedVersion: String?
-  /// The bytes of `params.requestId`: the id of the request that a cancellation cancels.
-  package var cancelledID: [UInt8]?
+  /// `params.requestId`: the id of the request that a cancellation cancels.
+  package var cancelledID: MessageID?
   /// The bytes of `error`; nil if it is not an error of JSON-RPC, because it has no code. Many servers answer
   /// `{"error": "not found"}`.
   package var error: [UInt8]?
 
+  /// The bytes of the message in the text from which it was read.
+  package private(set) var place = 0..<0
+
+  /// What is known about a member.
+  private enum Member { case absent, null, value }
+
   package static let versionKey = "io.modelcontextprotocol/protocolVersion"
 
   package var isRequest: Bool { method != nil && id != nil }
+  /// Whether the message has `result` or `error`. A null beside a method does not count.
+  package var isAnswer: Bool {
+    result == .value || failure == .value || method == nil && (result == .null || failure == .null)
+  }
   package var isCancellation: Bool { method == "notifications/cancelled" }
   package var isToolList: Bool { method == "tools/list" && id != nil }
   package var isToolCall: Bool { method == "tools/call" && id != nil }
@@ -75,47 +89,66 @@ package struct Message: Equatable, Sendable {
   /// Reads one object.
   private init?(_ cursor: inout JSONCursor, in bytes: [UInt8]) {
     self.init()
+    cursor.skipSpace()
+    let start = cursor.index
+    var (hasMethod, hasParams) = (false, false)
     let isObject = cursor.object { name, cursor in
+      note(name, "method", &hasMethod)
+      note(name, "params", &hasParams)
       switch name {
       case "params": return readParams(&cursor, bytes)
       case "result":
-        isAnswer = true
+        agreedVersion = nil
+        cursor.skipSpace()
+        result = cursor.next == UInt8(ascii: "n") ? .null : .value
         return readResult(&cursor, bytes)
       default: break
       }
       guard let range = cursor.value() else { return false }
       switch name {
       case "method": method = JSONCursor.decoded(bytes[range])
-      case "id": id = Self.isID(bytes[range]) ? Array(bytes[range]) : nil
+      case "id": id = Self.id(bytes[range])
+      case "jsonrpc": isVersion2 = JSONCursor.decoded(bytes[range]) == "2.0"
       case "error":
-        isAnswer = true
+        failure = bytes[range].first == UInt8(ascii: "n") ? .null : .value
         error = Array(bytes[range])
       default: break
       }
       return true
     }
     guard isObject else { return nil }
+    place = start..<cursor.index
     if errorCode == nil { error = nil }
     if method == "resources/read" { name = uri }
   }
 
-  /// A string or a number.
-  private static func isID(_ value: ArraySlice<UInt8>) -> Bool {
-    guard let first = value.first else { return false }
-    return first == UInt8(ascii: "\"") || first == UInt8(ascii: "-")
-      || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+  /// Notes whether the member `wanted` occurs twice, or in other letters.
+  private mutating func note(_ name: String, _ wanted: String, _ isThere: inout Bool) {
+    guard ASCII.equalsIgnoringCase(name, wanted) else { return }
+    if isThere || name != wanted { isAmbiguous = true }
+    isThere = true
+  }
+
+  /// - Returns: nil for a value that is neither a string nor a number.
+  private static func id(_ value: ArraySlice<UInt8>) -> MessageID? {
+    guard let first = value.first,
+      first == UInt8(ascii: "\"") || first == UInt8(ascii: "-") || ASCII.isDigit(first)
+    else { return nil }
+    return MessageID(Array(value))
   }
 
   private mutating func readParams(_ cursor: inout JSONCursor, _ bytes: [UInt8]) -> Bool {
     (name, uri, metaVersion, offeredVersion, cancelledID) = (nil, nil, nil, nil, nil)
+    var hasName = false
     return cursor.members { key, cursor in
+      note(key, "name", &hasName)
       if key == "_meta" { return readMeta(&cursor, bytes) }
       guard let range = cursor.value() else { return false }
       switch key {
       case "name": name = JSONCursor.decoded(bytes[range])
       case "uri": uri = JSONCursor.decoded(bytes[range])
       case "protocolVersion": offeredVersion = JSONCursor.decoded(bytes[range])
-      case "requestId": cancelledID = Self.isID(bytes[range]) ? Array(bytes[range]) : nil
+      case "requestId": cancelledID = Self.id(bytes[range])
       default: break
       }
       return true
@@ -136,6 +169,22 @@ package struct Message: Equatable, Sendable {
       guard let range = cursor.value() else { return false }
       if key == "protocolVersion" { agreedVersion = JSONCursor.decoded(bytes[range]) }
       return true
+    }
+  }
+
+  // MARK: Answers
+
+  /// Why hosts cannot read this message as an answer, in words for "the server sent …"; nil for an answer of JSON-RPC.
+  /// Hosts wait on if an answer has no `"jsonrpc": "2.0"`. A null beside the other member is accepted: several hosts
+  /// read such an answer, and it has one meaning.
+  package var answerFault: String? {
+    guard method == nil else { return "an answer that has a method" }
+    guard isVersion2 else { return #"an answer without "jsonrpc": "2.0""# }
+    switch (result, failure) {
+    case (.absent, .absent), (.absent, .null): return "an answer with neither a result nor an error"
+    case (.value, .value): return "an answer with both a result and an error"
+    case (.absent, .value), (.null, .value): return error == nil ? "an error without a code" : nil
+    case (.null, .absent), (.null, .null), (.value, .absent), (.value, .null): return nil
     }
   }
 
@@ -163,7 +212,7 @@ package struct Message: Equatable, Sendable {
   /// request. Servers use several error codes for this. The error usually has no `id`, or an `id` that the server
   /// chose.
   /// - Parameter ids: the ids of the requests.
-  package func tellsOfLostSession(to ids: [[UInt8]]) -> Bool {
+  package func tellsOfLostSession(to ids: [MessageID]) -> Bool {
     guard error != nil, let code = errorCode else { return true }
     switch code {
     case -32001: return true

@@ -27,7 +27,7 @@ package struct ToolList {
   ///   - checksMarks: whether the protocol has marks for arguments (2026-07-28).
   ///   - isHidden: whether the user hides the tool of this name.
   package init(
-    _ line: [UInt8], answering ids: [[UInt8]], checksMarks: Bool, isHidden: @escaping (String) -> Bool
+    _ line: [UInt8], answering ids: [MessageID], checksMarks: Bool, isHidden: @escaping (String) -> Bool
   ) {
     bytes = line
     self.checksMarks = checksMarks
@@ -54,7 +54,7 @@ package struct ToolList {
     return kept + bytes[end...]
   }
 
-  private mutating func readAnswer(_ cursor: inout JSONCursor, _ ids: [[UInt8]]) -> Bool {
+  private mutating func readAnswer(_ cursor: inout JSONCursor, _ ids: [MessageID]) -> Bool {
     var id: Range<Int>?
     var result: Range<Int>?
     let isObject = cursor.object { name, cursor in
@@ -64,7 +64,7 @@ package struct ToolList {
       return range != nil
     }
     guard isObject else { return false }
-    if let id, let result, ids.contains(where: { $0.elementsEqual(bytes[id]) }) { readResult(result) }
+    if let id, let result, ids.contains(MessageID(Array(bytes[id]))) { readResult(result) }
     return true
   }
 

@@ -195,7 +195,7 @@ final class Bridge {
 
   // MARK: The exchanges
 
-  func exchange(_ kind: Exchange.Kind, _ body: [UInt8], _ message: Message, ids: [[UInt8]]) -> Exchange {
+  func exchange(_ kind: Exchange.Kind, _ body: [UInt8], _ message: Message, ids: [MessageID]) -> Exchange {
     lastNumber += 1
     let made = Exchange(lastNumber, kind, body, message, ids: ids, deadline: newDeadline, self)
     exchanges.append(made)
@@ -235,7 +235,7 @@ final class Bridge {
   }
 
   /// The running request with this id.
-  func exchange(of id: [UInt8]) -> Exchange? {
+  func exchange(of id: MessageID) -> Exchange? {
     exchanges.first { $0.openIDs.contains(id) && $0.isOfHost }
   }
 
@@ -276,17 +276,13 @@ final class Bridge {
     // call.
     let answer = exchange.kind == .resuming && answer.reason != .tooLarge ? brokenStream : answer
     guard exchange.kind != .initializeAgain, exchange.kind != .initializedAgain else {
-      let words =
-        "The session could not be initialized again: \(answer.message) This request was not carried out."
-      let answer = ErrorAnswer(answer.reason ?? .refused, words, retryAfter: answer.retryAfter)
-      for waiting in exchanges where waiting.isWaitingForSession { fail(waiting, answer) }
-      return
+      return sessionFailed(exchange, answer)
     }
     guard exchange.kind != .wholeStream else { return wholeStreamFailed(answer) }
     guard exchange.kind != .listingTools else { return toolsListed(exchange) }
     guard !exchange.isCancelled else { return }
     note("\(exchange.logged): the host gets an error, \(answer.reason?.rawValue ?? "of JSON-RPC")")
-    for id in exchange.openIDs { output.add(answer.line(id: id)) }
+    for id in exchange.openIDs { output.add(answer.line(id: id.bytes)) }
   }
 
   /// Starts the HTTP exchange.

@@ -33,14 +33,14 @@ extension Bridge {
     // Since 2026-07-28 a server sends no requests, so an answer from the host belongs to no request, and is dropped.
     if message.method == nil, modernVersion != nil, legacy.version == nil { return }
     if let id = message.id, message.isRequest, exchange(of: id) != nil {
-      return output.add(ErrorAnswer.invalid("a request with this id is in progress").line(id: id))
+      return output.add(ErrorAnswer.invalid("a request with this id is in progress").line(id: id.bytes))
     }
     if let answer = hiddenTool(message) {
-      if let id = message.id { output.add(answer.line(id: id)) }
+      if let id = message.id { output.add(answer.line(id: id.bytes)) }
       return
     }
     if message.method == "initialize", message.isRequest { legacy.begin(with: bytes) }
-    begin(exchange(.message, bytes, message, ids: message.isRequest ? [message.id ?? []] : []))
+    begin(exchange(.message, bytes, message, ids: message.isRequest ? message.id.map { [$0] } ?? [] : []))
   }
 
   private func receive(batch: [Message], _ bytes: [UInt8]) {
@@ -50,7 +50,7 @@ extension Bridge {
     }
     let ids = batch.filter { $0.isRequest }.compactMap { $0.id }
     if let answer = batch.lazy.compactMap({ self.hiddenTool($0) }).first {
-      for id in ids { output.add(answer.line(id: id)) }
+      for id in ids { output.add(answer.line(id: id.bytes)) }
       return
     }
     let exchange = exchange(.message, bytes, Message(), ids: ids)
@@ -76,42 +76,7 @@ extension Bridge {
     return false
   }
 
-  // MARK: From the server
-
-  /// Handles one message of the server, which is a single line.
-  func received(_ line: [UInt8], on exchange: Exchange) {
-    guard let content = Message.content(of: line) else {
-      exchange.hasUnreadableEvent = true
-      return
-    }
-    received(line, content, on: exchange)
-  }
-
-  private func received(_ line: [UInt8], _ content: Message.Content, on stream: Exchange) {
-    let exchange = stream.kind == .wholeStream ? asker(of: content) ?? stream : stream
-    if exchange.kind == .wholeStream, case .single(let answer) = content, answer.method == nil,
-      answer.id != nil
-    {
-      // No request waits for this answer: the request was answered before, or cancelled.
-      return
-    }
-    let messages: [Message] =
-      switch content {
-      case .single(let message): [message]
-      case .batch(let messages): messages
-      }
-    for message in messages where message.method == nil {
-      guard let id = message.id else { continue }
-      if exchange.isInitialize || exchange.kind == .initializeAgain {
-        legacy.agree(message.agreedVersion)
-        legacy.takeID(exchange.header("Mcp-Session-Id"))
-      }
-      exchange.answer(id)
-    }
-    if exchange.kind == .listingTools { return takePage(line, on: exchange) }
-    guard exchange.kind != .initializeAgain, !exchange.isCancelled else { return }
-    output.add(shown(line, on: exchange))
-  }
+  // MARK: Ends of exchanges
 
   /// Handles the end of an exchange: its response is complete, or the connection failed.
   func ended(_ exchange: Exchange, _ failure: EnrollError?) {
@@ -119,6 +84,10 @@ extension Bridge {
       "\(exchange.logged): \(failure.map { "failed, " + $0.message } ?? "status \(exchange.status)") after "
         + "\((now - exchange.startedAt) / 1_000_000) ms")
     if exchange.isCancelled { return drop(exchange) }
+    // If another stream has brought the answer, it does not matter that this one failed.
+    if exchange.isOfHost, exchange.isAnswered, failure != nil || !(200...299).contains(exchange.status) {
+      return finish(exchange)
+    }
     switch exchange.kind {
     case .closing: return drop(exchange)
     case .wholeStream: return wholeStreamEnded(exchange, failure)
@@ -146,37 +115,32 @@ extension Bridge {
   }
 
   private func succeeded(_ exchange: Exchange) {
-    if wholeStream.endpoint != nil {
-      if let content = Message.content(of: exchange.collected) {
-        received(exchange.takeLine(), content, on: exchange)
-      }
-      return awaitAnswer(exchange)
-    }
-    if !exchange.isStream, !exchange.collected.isEmpty {
-      let line = exchange.takeLine()
-      if let content = Message.content(of: line) {
-        received(line, content, on: exchange)
-      } else if !exchange.openIDs.isEmpty {
-        return fail(exchange, unreadable)
-      }
-    }
-    guard exchange.openIDs.isEmpty else { return streamEnded(exchange) }
+    if !exchange.isStream, !exchange.collected.isEmpty { received(exchange.takeBody(), on: exchange) }
+    if wholeStream.endpoint != nil { return awaitAnswer(exchange) }
+    guard exchange.openIDs.isEmpty else { return endedWithoutAnswer(exchange) }
     finish(exchange)
   }
 
   /// Handles the end of a response that did not answer every request, whether or not it was an event stream.
-  private func streamEnded(_ exchange: Exchange) {
-    guard exchange.isStream else {
+  private func endedWithoutAnswer(_ exchange: Exchange) {
+    if exchange.isStream, resume(exchange) { return }
+    guard let fault = exchange.fault else {
+      guard !exchange.isStream else { return fail(exchange, brokenStream) }
       return fail(
         exchange,
         ErrorAnswer(.refused, "\(options.serverName) sent status \(exchange.status) without an answer."))
     }
-    if resume(exchange) { return }
-    fail(exchange, exchange.hasUnreadableEvent ? unreadable : brokenStream)
+    fail(exchange, unreadable(fault, for: exchange))
   }
 
-  private var unreadable: ErrorAnswer {
-    ErrorAnswer(.refused, "\(options.serverName) sent an answer that is no JSON-RPC.")
+  /// The error for a response that is no answer to the request.
+  func unreadable(_ fault: String, for exchange: Exchange) -> ErrorAnswer {
+    ErrorAnswer(.refused, "\(options.serverName) sent \(fault).\(doubt(about: exchange))")
+  }
+
+  /// What the host has to know about a call that was sent and has no usable answer.
+  private func doubt(about exchange: Exchange) -> String {
+    exchange.isOfHost && !exchange.message.isRepeatable ? " The call may have been carried out." : ""
   }
 
   var tooLarge: ErrorAnswer { ErrorAnswer(.tooLarge, "The answer is larger than \(longestShown).") }
@@ -202,13 +166,22 @@ extension Bridge {
       exchange.isRepeated = true
       return advance(exchange)
     }
-    let words =
-      failure.isUnsent ? "Nothing was sent." : "The call may have been carried out."
-    fail(
-      exchange,
-      ErrorAnswer(
-        .unreachable,
-        "\(options.serverName) does not answer (\(Shown.message(failure.message))). \(words)"))
+    let more = failure.isUnsent ? " Nothing was sent." : doubt(about: exchange)
+    fail(exchange, ErrorAnswer(.unreachable, words(of: failure, status: exchange.status) + more))
+  }
+
+  /// The message for the host about a failed connection.
+  /// - Parameter status: the status of the response; 0 if there was none.
+  func words(of failure: EnrollError, status: Int) -> String {
+    let what =
+      switch failure.code {
+      case .responseInvalid: "The answer of \(options.serverName) cannot be used"
+      case .tls: "There is no secure connection to \(options.serverName)"
+      default:
+        status == 0
+          ? "\(options.serverName) does not answer" : "The answer of \(options.serverName) broke off"
+      }
+    return "\(what) (\(Shown.message(failure.message)))."
   }
 
   /// Handles an answer with an error status: sends the request again later, or answers the request with an error.
@@ -225,14 +198,15 @@ extension Bridge {
     )
     // The server's error has one id. The other requests of a batch get the same error with their own ids.
     if let message = exchange.errorAnswer, let error = message.error, exchange.isOfHost {
-      let line = exchange.takeLine()
-      if needsTools(exchange, message), let id = exchange.openIDs.first {
-        return listTools(
-          for: exchange, refusal: message.id == id ? line : ErrorAnswer.line(id: id, error: error))
+      var line = exchange.takeBody()
+      OneLine.made(of: &line)
+      let answers = exchange.openIDs.map { id in
+        message.id == id && message.answerFault == nil ? line : Self.line(id, error)
       }
-      for id in exchange.openIDs {
-        output.add(message.id == id ? line : ErrorAnswer.line(id: id, error: error))
+      if needsTools(exchange, message), let answer = answers.first {
+        return listTools(for: exchange, refusal: answer)
       }
+      for answer in answers { output.add(answer) }
       return drop(exchange)
     }
     fail(

@@ -63,9 +63,9 @@ extension Bridge {
 
   private func list(_ earlier: [UInt8], version: String?, page: [UInt8]?, number: Int) {
     var message = Message()
-    let id = Array("\"enroll-tools-\(number)\"".utf8)
+    let id = MessageID(Array("\"enroll-tools-\(number)\"".utf8))
     (message.method, message.id, message.metaVersion) = ("tools/list", id, version)
-    let body = ToolList.request(id: id, after: earlier, page: page)
+    let body = ToolList.request(id: id.bytes, after: earlier, page: page)
     let listing = exchange(.listingTools, body, message, ids: [id])
     listing.page = number
     advance(listing)

@@ -59,9 +59,11 @@ final class Exchange: ExchangeReceiver {
   let body: [UInt8]
   let message: Message
   /// The ids of the message's requests that have no answer yet.
-  private(set) var openIDs: [[UInt8]]
+  private(set) var openIDs: [MessageID]
+  /// Whether the message has requests, which need answers.
+  private let hasRequests: Bool
   /// The ids of the message's `tools/list` requests.
-  var listIDs: [[UInt8]]
+  var listIDs: [MessageID]
   /// The deadline for the tokens and sign-ins that this exchange needs, in nanoseconds. The time that the server takes
   /// for its response does not count.
   var deadline: Int64
@@ -114,8 +116,8 @@ final class Exchange: ExchangeReceiver {
   private(set) var isTooLarge = false
   /// Whether the whole body is needed: it has the messages of the server.
   private var needsBody = false
-  /// Whether an event of the last attempt was not a JSON-RPC message.
-  var hasUnreadableEvent = false
+  /// What came in the last attempt in place of the answer, in words for "the server sent …".
+  var fault: String?
   /// Whether the last attempt brought an event.
   private var hasEvents = false
   private(set) var lastEventID: [UInt8]?
@@ -125,7 +127,7 @@ final class Exchange: ExchangeReceiver {
   private let bridge: Bridge
 
   init(
-    _ number: Int, _ kind: Kind, _ body: [UInt8], _ message: Message, ids: [[UInt8]], deadline: Int64,
+    _ number: Int, _ kind: Kind, _ body: [UInt8], _ message: Message, ids: [MessageID], deadline: Int64,
     _ bridge: Bridge
   ) {
     self.number = number
@@ -133,6 +135,7 @@ final class Exchange: ExchangeReceiver {
     self.body = body
     self.message = message
     openIDs = ids
+    hasRequests = !ids.isEmpty
     listIDs = message.isToolList ? ids : []
     self.deadline = deadline
     self.bridge = bridge
@@ -153,7 +156,12 @@ final class Exchange: ExchangeReceiver {
   /// request.
   var isUrgent: Bool { message.isCancellation || message.isAnswer && message.method == nil }
 
-  func answer(_ id: [UInt8]) { openIDs.removeAll { $0 == id } }
+  /// Whether a stream has brought the answers to all requests of the message.
+  var isAnswered: Bool { hasRequests && openIDs.isEmpty }
+  /// Whether an attempt was sent.
+  var wasSent: Bool { startedAt != 0 }
+
+  func answer(_ id: MessageID) { openIDs.removeAll { $0 == id } }
 
   /// The values of a header of the response. A value that repeats the request's token is left out, because it may get
   /// into an error, a log or the URL of a sign-in (R40).
@@ -174,7 +182,7 @@ final class Exchange: ExchangeReceiver {
   /// Forgets the response before the next attempt.
   func restart() {
     (status, headers, collected, isStream, isTooLarge, hasEvents) = (0, [], [], false, false, false)
-    hasUnreadableEvent = false
+    fault = nil
     startedAt = bridge.now
     parser = EventStreamParser(limit: limit)
   }
@@ -244,12 +252,10 @@ final class Exchange: ExchangeReceiver {
     return message
   }
 
-  /// The body of a response that is not an event stream, as one line.
-  func takeLine() -> [UInt8] {
-    var line = collected
-    collected = []
-    OneLine.made(of: &line)
-    return line
+  /// The body of a response that is not an event stream.
+  func takeBody() -> [UInt8] {
+    defer { collected = [] }
+    return collected
   }
 
   func ended(_ failure: EnrollError?) {

@@ -136,6 +136,16 @@ extension Bridge {
     advance(exchange(.initializedAgain, body, message, ids: []))
   }
 
+  /// Handles the failure of a message that initializes the session again: the requests that waited for it get the error.
+  func sessionFailed(_ exchange: Exchange, _ answer: ErrorAnswer) {
+    let what =
+      exchange.kind == .initializeAgain
+      ? "could not be initialized again" : "was initialized again, but its confirmation failed"
+    let words = "The session \(what): \(answer.message) This request was not carried out."
+    let answer = ErrorAnswer(answer.reason ?? .refused, words, retryAfter: answer.retryAfter)
+    for waiting in all(where: { $0.isWaitingForSession }) { fail(waiting, answer) }
+  }
+
   func sessionIsBack() {
     if !wholeStream.isInUse { listen() }
     for exchange in all(where: { $0.isWaitingForSession }) { advance(exchange) }

@@ -60,12 +60,6 @@ extension Bridge {
 
   // MARK: Answers
 
-  /// The exchange whose request this message answers; nil if there is no such exchange.
-  func asker(of content: Message.Content) -> Exchange? {
-    guard case .single(let message) = content, message.method == nil, let id = message.id else { return nil }
-    return all { $0.openIDs.contains(id) && ($0.isOfHost || $0.kind == .initializeAgain) }.first
-  }
-
   /// Makes the exchange wait for its answer on the stream. A message that needs no answer ends in
   /// ``releaseAnswered()``.
   func awaitAnswer(_ exchange: Exchange) {
@@ -107,7 +101,7 @@ extension Bridge {
         stream,
         ErrorAnswer(
           .unreachable,
-          "\(options.serverName) does not answer (\(Shown.message(failure.message))). Nothing was sent."))
+          "\(words(of: failure, status: stream.status)) Nothing was sent."))
     }
     if stream.status == 401 { return unauthorized(stream) }
     if stream.status == 403, challengesScopes(stream) { return moreScopesNeeded(stream) }

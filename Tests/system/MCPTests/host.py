@@ -24,6 +24,8 @@ class Host:
             [*prefix, ENROLL, "mcp", *arguments, "--allow-loopback-http"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, env=environment, pass_fds=pass_fds)
         self.lines = queue.Queue()
+        #: Every answer, in the order of arrival.
+        self.answers = []
         #: Messages that no call waited for.
         self.others = []
         self._answers = {}
@@ -37,6 +39,7 @@ class Host:
             message = json.loads(line)
             with self._changed:
                 if isinstance(message, dict) and "method" not in message and message.get("id") is not None:
+                    self.answers.append(message)
                     self._answers[json.dumps(message["id"])] = line
                 else:
                     self.others.append(message)

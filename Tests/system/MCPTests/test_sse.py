@@ -132,6 +132,30 @@ class ScriptedServer(WireCase):
         self.assertIn("result", host.ask("ping"))
         self.assertEqual(len(self.peer.all("tools/call")), 1)
 
+    def test_an_answer_on_the_stream_and_in_the_response_comes_once(self):
+        def both(handler, message):
+            if message.get("method") != "tools/call":
+                return False
+            result = self.peer.result(message, {})
+            if message["params"]["name"] == "stream":
+                self.stream.event(result)
+                handler.reply(200, result, Content_Type="application/json")
+            else:
+                handler.reply(200, result, Content_Type="application/json")
+                self.stream.event(result)
+            self.stream.event({"jsonrpc": "2.0", "method": "notifications/done"})
+            return True
+
+        self.peer.acts.insert(0, both)
+        host = self.session()
+        calls = []
+        for name in ("stream", "response"):
+            calls.append(host.begin("tools/call", {"name": name}))
+            host.answer(calls[-1])
+            host.other(lambda message: message.get("method") == "notifications/done")
+            self.assertIn("result", host.ask("ping"))
+        self.assertEqual([answer["id"] for answer in host.answers if answer["id"] in calls], calls)
+
     def test_a_stream_that_needs_a_sign_in_says_so(self):
         self.peer.acts.insert(0, lambda handler, message: handler.command == "GET" and (
             handler.reply(401, WWW_Authenticate="Bearer") or True))

@@ -30,7 +30,7 @@ struct EventStreamParserTests {
       ]
       for pieces in [1, 2, 3, 7, 1000] {
         let (all, isRead, parser) = messages(lines.joined(separator: end) + end, pieces: pieces)
-        expect(all, is: [#"{"a": 1}"#, "{}", "[1]"])
+        expect(all, is: ["{\"a\":\n1}", "{}", "[1]"])
         expect(isRead, is: true)
         expect(parser.lastEventID, is: Array("8".utf8))
         expect(parser.retryMilliseconds, is: 250)
@@ -46,6 +46,12 @@ struct EventStreamParserTests {
     expect(isRead, is: false)
     expect(messages(String(repeating: "data: 123456789\n", count: 50) + "\n", limit: 100).isRead, is: false)
     expect(messages("data: " + String(repeating: "x", count: 90) + "\n\n", limit: 100).all.count, is: 1)
+  }
+
+  @Test("an event whose lines meet in a string is no JSON")
+  func lineEndInText() {
+    let (all, _, _) = messages("data: {\"id\":1,\"result\":\"x\ndata: y\"}\n\n")
+    expect(all.map { Message.content(of: Array($0.utf8)) }, is: [nil])
   }
 
   @Test("a body becomes one line")

@@ -10,6 +10,7 @@ struct MessageTests {
   }
 
   private func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+  private func text(_ id: MessageID?) -> String? { text(id?.bytes) }
 
   @Test("the id keeps its bytes, whatever JSON text or number it is")
   func ids() {
@@ -18,6 +19,70 @@ struct MessageTests {
     }
     expect(read(#"{"id":null,"method":"ping"}"#)?.id, is: nil)
     expect(read(#"{"id":[1],"method":"ping"}"#)?.id, is: nil)
+  }
+
+  @Test("ids are equal if they are equal as JSON values")
+  func equalIDs() {
+    func id(_ text: String) -> MessageID { MessageID(Array(text.utf8)) }
+    let same = [
+      ["24", "24.0", "24.000", "2.4e1", "240E-1", "24e+0"], ["0", "-0", "0.0", "0e7", "-0.00e-3"],
+      ["-7.50", "-75e-1"], ["9007199254740993"], ["9007199254740992"], [#""24""#, #""\u0032\u0034""#],
+      [#""é""#, #""\u00e9""#], [#""e\u0301""#], ["1e999999999999999999999"], ["1e999999999999999999998"],
+      [#""\ud800""#], [#""\ud801""#], ["1e1000000001"],
+    ]
+    for (row, ids) in same.enumerated() {
+      for (otherRow, others) in same.enumerated() {
+        for one in ids {
+          for other in others { #expect((id(one) == id(other)) == (row == otherRow), "\(one), \(other)") }
+        }
+      }
+    }
+  }
+
+  @Test("what hosts wait on for is no answer; what some of them read is one")
+  func answerFaults() {
+    let good = [
+      #""result":{}"#, #""error":{"code":1,"message":"m"}"#, #""result":{},"error":null"#,
+      #""result":null,"error":{"code":1,"message":"m"}"#, #""result":null"#, #""result":"text","x":1"#,
+    ]
+    for members in good {
+      expect(read(#"{"jsonrpc":"2.0","id":1,\#(members)}"#)?.answerFault, is: nil)
+      expect(read(#"{"id":1,\#(members)}"#)?.answerFault, is: #"an answer without "jsonrpc": "2.0""#)
+    }
+    let bad = [
+      (#""x":1"#, "an answer with neither a result nor an error"),
+      (#""error":null"#, "an answer with neither a result nor an error"),
+      (#""result":{},"error":{"code":1,"message":"m"}"#, "an answer with both a result and an error"),
+      (#""error":"not found""#, "an error without a code"),
+      (#""error":{"message":"m"}"#, "an error without a code"),
+      (#""method":"ping","result":{}"#, "an answer that has a method"),
+    ]
+    for (members, fault) in bad {
+      expect(read(#"{"jsonrpc":"2.0","id":1,\#(members)}"#)?.answerFault, is: fault)
+    }
+    expect(
+      read(#"{"jsonrpc":"1.0","id":1,"result":{}}"#)?.answerFault, is: #"an answer without "jsonrpc": "2.0""#)
+    expect(read(#"{"jsonrpc":"2.0","id":1,"method":"ping","result":null}"#)?.isAnswer, is: false)
+    expect(read(#"{"jsonrpc":"2.0","id":1,"method":"ping","result":1}"#)?.isAnswer, is: true)
+  }
+
+  @Test("a message in which two programs may read different tools is ambiguous")
+  func ambiguity() {
+    let call = #""method":"tools/call","id":1"#
+    for text in [
+      #"{\#(call),"params":{"name":"a","name":"b"}}"#, #"{\#(call),"params":{"name":"a","n\u0061me":"b"}}"#,
+      #"{\#(call),"params":{"name":"a"},"params":{"name":"b"}}"#,
+      #"{"method":"ping",\#(call),"params":{"name":"a"}}"#,
+      #"{\#(call),"params":{"Name":"a"}}"#, #"{\#(call),"PARAMS":{"name":"a"}}"#,
+    ] {
+      expect(read(text)?.isAmbiguous, is: true)
+    }
+    for text in [
+      #"{\#(call),"params":{"name":"a","arguments":{"name":"b","Name":"c","method":"d"}}}"#,
+      #"{"id":1,"id":2,"method":"ping"}"#,
+    ] {
+      expect(read(text)?.isAmbiguous, is: false)
+    }
   }
 
   @Test("any nesting that a server sends is read, and a bracket that does not match is found")
@@ -146,7 +211,7 @@ struct MessageTests {
       (#"{"id":7,"error":{"code":-32002,"message":"Resource not found"}}"#, false),
       (#"{"id":7,"error":{"code":404,"message":"session x"}}"#, false),
     ]
-    for (body, isLost) in rows { expect(read(body)?.tellsOfLostSession(to: [[0x37]]), is: isLost) }
+    for (body, isLost) in rows { expect(read(body)?.tellsOfLostSession(to: [MessageID([0x37])]), is: isLost) }
     expect(read(#"{"id":1,"error":{"code":-32020}}"#)?.errorCode, is: Message.headerMismatch)
     expect(read(#"{"id":1,"error":"x"}"#)?.errorCode, is: nil)
   }

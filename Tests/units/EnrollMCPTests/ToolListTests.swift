@@ -8,7 +8,9 @@ struct ToolListTests {
   private func list(
     _ line: String, id: String = "1", checksMarks: Bool = true, hiding: [String] = []
   ) -> ToolList {
-    ToolList(Array(line.utf8), answering: [Array(id.utf8)], checksMarks: checksMarks) { hiding.contains($0) }
+    ToolList(Array(line.utf8), answering: [MessageID(Array(id.utf8))], checksMarks: checksMarks) {
+      hiding.contains($0)
+    }
   }
 
   private func tool(_ name: String, _ schema: String) -> String {
