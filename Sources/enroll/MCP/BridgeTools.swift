@@ -29,8 +29,13 @@ extension Bridge {
     return list
   }
 
-  /// The error for a call of a tool that the user hides; nil for another message.
+  /// The error for a message that calls a tool that the user hides, or that may call one; nil for another message.
   func hiddenTool(_ message: Message) -> ErrorAnswer? {
+    guard !options.hiddenTools.isEmpty else { return nil }
+    // The server may read another method or tool than the bridge.
+    if message.isAmbiguous {
+      return .invalid("with --hide-tool, method, params and name may occur once, and in these letters only")
+    }
     guard message.method == "tools/call", let name = message.name, options.hides(name) else { return nil }
     return .hiddenTool(Shown.text(name))
   }

@@ -1,9 +1,11 @@
 """Tools: arguments that requests repeat in headers (2026-07-28), and tools that the host does not see."""
 
 import json
+import threading
 
 from host import META, text
 from mcp_cases import BridgeCase, WireCase, open_server
+from processes import wait_until
 
 SCHEMA = {"type": "object", "properties": {
     "region": {"type": "string", "x-mcp-header": "Region"}, "limit": {"type": "integer", "x-mcp-header": "Limit"},
@@ -147,6 +149,40 @@ class HiddenTools(ToolCase):
                 self.assertIn("--hide-tool", answer["error"]["message"])
                 self.assertIn("result", host.ask("tools/call", {"name": "other", "arguments": {}, **more}))
         self.assertEqual({row["message"]["params"]["name"] for row in self.peer.all("tools/call")}, {"other"})
+
+    def test_a_message_that_may_call_a_hidden_tool_is_refused(self):
+        host = self.session("--hide-tool", "drop_*")
+        for number, members in enumerate((
+            '"method":"tools/call","params":{"name":"drop_all","name":"ok"}',
+            '"method":"tools/call","params":{"name":"ok","n\\u0061me":"drop_all"}',
+            '"method":"tools/call","params":{"name":"drop_all"},"params":{"name":"ok"}',
+            '"method":"tools/call","method":"ping","params":{"name":"drop_all"}',
+            '"method":"tools/call","params":{"Name":"drop_all"}',
+        )):
+            host.write(f'{{"jsonrpc":"2.0","id":"{number}",{members}}}')
+            self.assertEqual(host.answer(str(number))["error"]["code"], -32600)
+        host.write('{"jsonrpc":"2.0","method":"tools/call","params":{"name":"drop_all","name":"ok"}}')
+        self.assertIn("result", host.call("ok", name="drop_all", Name="drop_all"))
+        self.assertEqual(len(self.peer.all("tools/call")), 1)
+
+    def test_a_list_on_another_stream_hides_them_too(self):
+        @self.peer.on
+        def elsewhere(handler, message):
+            if message.get("method") != "elsewhere":
+                return False
+            handler.stream()
+            handler.event(self.peer.result({"id": message["params"]["list"]}, {"tools": self.pages[0]}))
+            handler.event(self.peer.result(message, {}))
+            return True
+
+        listed = threading.Event()
+        self.addCleanup(listed.set)
+        self.peer.acts.insert(0, lambda handler, message: message.get("method") == "tools/list" and not listed.wait(30))
+        host = self.session("--hide-tool", "drop_*")
+        list_ = host.begin("tools/list")
+        wait_until(lambda: self.peer.all("tools/list"), "the request arrives")
+        host.ask("elsewhere", {"list": list_})
+        self.assertEqual(host.answer(list_)["result"]["tools"], [MARKED])
 
     def test_a_batch_hides_them_too(self):
         @self.peer.on
