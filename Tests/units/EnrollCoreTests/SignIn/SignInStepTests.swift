@@ -32,14 +32,9 @@ struct SignInStepTests {
     expect(code { _ = try engine.registration.confirm() }, is: .illegalState)
   }
 
-  @Test(
-    "scopes that are refused are told with what was asked and what the provider lists",
-    arguments: [
-      (["openid", "parties"], "; asked: openid parties; the provider lists"),
-      ([], "; no scope was asked for; "),
-    ])
-  func scopesRefused(_ scopes: [String], _ words: String) throws {
-    let bench = try Bench(scopes: scopes)
+  @Test("scopes that are refused are told with what was asked and what the provider lists")
+  func scopesRefused() throws {
+    let bench = try Bench(scopes: ["openid", "parties"])
     let engine = bench.engine()
     let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let state = try #require(
@@ -50,7 +45,7 @@ struct SignInStepTests {
     }
     expect(error.oauthError, is: "invalid_scope")
     expect(error.field, is: "scopes")
-    #expect(error.message.contains(words), "\(error.message)")
+    #expect(error.message.contains("; asked: openid parties; the provider lists"), "\(error.message)")
   }
 
   @Test("without confirmation G is passed through at once")
