@@ -190,12 +190,15 @@ extension RenewalBackoff {
 
   init(json: JSON, _ place: String) throws(EnrollError) {
     let object = StrictObject(json, place)
+    let (failures, pause, followUp) = (
+      Int(truncatingIfNeeded: object.integer("failures")), object.expiry("pause"), object.expiry("followUp")
+    )
+    let offlineSince = object.time("offlineSince")
     guard
       let code = EnrollError.Code(rawValue: Int32(truncatingIfNeeded: object.integer("code")))
     else { throw object.damaged(".code: unknown") }
     self.init(
-      failures: Int(truncatingIfNeeded: object.integer("failures")), pause: object.expiry("pause"),
-      followUp: object.expiry("followUp"), offlineSince: object.time("offlineSince"),
+      failures: failures, pause: pause, followUp: followUp, offlineSince: offlineSince,
       error: EnrollError(
         code, object.string("message"),
         httpStatus: object.optionalInteger("httpStatus").map { Int(truncatingIfNeeded: $0) },

@@ -23,7 +23,10 @@ final class KeptConnections {
     let unclean = sockets.filter { enroll_curl_has_input($0) != 0 }
     guard !unclean.isEmpty else { return }
     _ = enroll_curl_set_long(curl, easy, CURLOPT_FRESH_CONNECT, 1)
-    if areIdle { for socket in unclean { enroll_curl_end(socket) } }
+    guard areIdle else { return }
+    for socket in unclean { enroll_curl_end(socket) }
+    // The end of a socket is readable, too. libcurl finds it and closes the socket, or closes it later.
+    sockets.removeAll { unclean.contains($0) }
   }
 
   /// Closes a socket for libcurl, which calls this method for each socket.
