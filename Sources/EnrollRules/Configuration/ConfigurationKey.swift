@@ -87,6 +87,7 @@ public struct ConfigurationKey: Sendable {
 
 extension Configuration {
   /// All keys, in the order of the documentation.
-  public static let keys: [ConfigurationKey] =
+  public static var keys: [ConfigurationKey] {
     presetKeys + providerKeys + resourceKeys + signInKeys + registrationKeys + developmentKeys
+  }
 }
