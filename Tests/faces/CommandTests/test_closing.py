@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 import urllib.request
 from pathlib import Path
 
@@ -153,6 +154,8 @@ class Closing(CommandCase):
 
     def test_a_code_that_was_sent_is_followed_to_its_tokens_after_a_signal(self):
         child, gate = self.exchanging()
+        # The command learns from its other process that the code was sent, a moment after the server has it.
+        time.sleep(1)
         child.send_signal(signal.SIGTERM)
         with self.assertRaises(subprocess.TimeoutExpired):
             child.wait(4)
