@@ -196,8 +196,8 @@ private final class ServerReplies {
     text += (text.isEmpty ? [] : [0x20]) + words.prefix(max(0, Self.maximumBytes - text.count))
   }
 
-  /// What the server refused, and its reply; nil if it did not refuse the gateway at once, the sender, the recipient
-  /// or the message.
+  /// The refused part (the connection, the sender, the recipient or the message) and the server's reply; nil if the
+  /// server refused none of them.
   ///
   /// The server's own words are shown only while the server does not know the recipient. Later they may contain the
   /// recipient's address or a part of the message, and neither may be in a log.

@@ -76,7 +76,7 @@ final class ResponseReader {
     }
     if text.isEmpty {
       isInsideHead = false
-      // What follows a 101 is not HTTP.
+      // The bytes after the head of a 101 are not HTTP.
       guard status != 101 else { return refuse("answered with status 101, which changes the protocol") }
       isHeadComplete = status >= 200
       return true

@@ -138,7 +138,7 @@ extension Bridge {
     ErrorAnswer(.refused, "\(options.serverName) sent \(fault).\(doubt(about: exchange))")
   }
 
-  /// What the host has to know about a call that was sent and has no usable answer.
+  /// A warning for the host if a call was sent and has no usable answer; empty if the call can be repeated safely.
   private func doubt(about exchange: Exchange) -> String {
     exchange.isOfHost && !exchange.message.isRepeatable ? " The call may have been carried out." : ""
   }

@@ -116,7 +116,7 @@ final class Exchange: ExchangeReceiver {
   private(set) var isTooLarge = false
   /// Whether the whole body is needed: it has the messages of the server.
   private var needsBody = false
-  /// What came in the last attempt in place of the answer, in words for "the server sent …".
+  /// A description of the unusable answer of the last attempt, which continues the words "the server sent".
   var fault: String?
   /// Whether the last attempt brought an event.
   private var hasEvents = false

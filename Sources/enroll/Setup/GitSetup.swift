@@ -137,7 +137,8 @@ private struct GitSettings {
     entries.first { $0.isLocal && $0.match != .none && !$0.value.isEmpty && $0.value != helper }?.value
   }
 
-  /// What the user has to remove, because it is not in the user's own file; nil if nothing is elsewhere.
+  /// The lines of another file, or the variables, that the user has to remove by hand, because they name the helper,
+  /// too; nil if there are none.
   func elsewhere(_ request: SetupRequest) -> SetupPlan.Remainder? {
     let files = file.present.map { $0.origin }
     let entry = entries.first { $0.match == .exact && $0.isOwn && !files.contains($0.origin) }

@@ -27,7 +27,7 @@ struct SetupPlan: Equatable {
   var steps: [Step] = []
   /// Notes for the user: what to know, or to do.
   var notes: [String] = []
-  /// What remains to be done by the user; nil if nothing remains.
+  /// The steps that the user has to do by hand; nil if there are none.
   var remainder: Remainder?
 
   struct Remainder: Equatable {

@@ -137,7 +137,7 @@ class SetupGit(SetupCase):
     def test_a_users_empty_helper_in_the_same_section_stays(self):
         section, store = f'[credential "https://{HOST}"]\n', "[credential]\n\thelper = store\n"
         empty, own = "\thelper =\n", f'\thelper = "{OWN}"\n'
-        # What a user may write before and after the lines of this program, and what then remains.
+        # Each row: the file with lines of the user beside the lines of this program, and the file after --remove.
         for text, left in (
             (f"{store}{section}{empty}{empty}{own}", f"{store}{section}{empty}{empty}"),
             (f"{store}{section}{empty}{own}{empty}", f"{store}{section}{empty}{empty}"),

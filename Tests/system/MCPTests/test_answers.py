@@ -215,7 +215,7 @@ class Again(AnswerCase):
 
 
 class NoAnswers(AnswerCase):
-    #: What the server sends in place of an answer (`ID` is the id), and what the host's error says.
+    #: Each unusable answer of the server (`ID` stands for the id), with words of the error that the host gets.
     bodies = {
         '{"jsonrpc":"2.0","id":ID}': "neither a result nor an error",
         '{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":"m"}}': "both a result and an error",
